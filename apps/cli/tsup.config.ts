@@ -1,0 +1,19 @@
+import { defineConfig } from "tsup"
+
+// One self-contained program: everything is bundled from sources, so no package has to be built first.
+// Splitting keeps what is behind a dynamic import in its own chunk, loaded when it is used.
+export default defineConfig({
+  entry: ["src/main.ts"],
+  format: ["esm"],
+  target: "node20",
+  platform: "node",
+  dts: false,
+  clean: true,
+  sourcemap: false,
+  splitting: true,
+  noExternal: [/.*/],
+  removeNodeProtocol: false,
+  esbuildOptions: (options) => {
+    options.conditions = ["@rdmakit/source", "import", "module", "node"]
+  },
+})
