@@ -1,0 +1,76 @@
+/**
+ * The house: which package stands on which floor, and what it may import.
+ * ARCHITECTURE.md draws the same table; a new package gets its row in both.
+ */
+
+/** What one package may import from the others. Every name is without the `@rdmakit/` scope. */
+export interface Room {
+  readonly floor: number
+  /** Whole floors that may be imported. */
+  readonly floors: ReadonlyArray<number>
+  /** Single packages that may be imported besides, on whatever floor they stand. */
+  readonly packages: ReadonlyArray<string>
+}
+
+/** Above every library: an application may import anything. */
+export const APPLICATION = 7
+/** The conformance suites: no part of the house, imported by tests alone. */
+export const CONFORMANCE = "conformance"
+/** From the simulated world upward there are clocks and platforms; below it there is neither. */
+export const WORLDS = 4
+/** Up to here Effect is an optional peer, met in `layer.ts` alone. */
+export const EFFECT_OPTIONAL = 2
+
+const room = (floor: number, floors: ReadonlyArray<number>, packages: ReadonlyArray<string> = []): Room => ({
+  floor,
+  floors,
+  packages,
+})
+
+const engine = room(2, [1], ["packet", "units"])
+const support = room(2, [0])
+
+const rooms: Readonly<Record<string, Room>> = {
+  units: room(0, []),
+  packet: room(0, [], ["units"]),
+  wire: room(0, []),
+  pcap: room(0, []),
+  protocol: room(1, [], ["packet", "units"]),
+  "transport-erdma": room(2, [1], ["packet", "units", "transport-tcp"]),
+  device: engine,
+  cm: room(2, [1], ["packet", "units", "wire"]),
+  switch: engine,
+  nic: engine,
+  sim: engine,
+  topology: support,
+  workload: support,
+  metrics: support,
+  ns3: support,
+  analysis: support,
+  codec: room(3, [], ["packet", "units", "wire"]),
+  fabric: room(4, [0, 1, 2, 3]),
+  softnic: room(4, [0, 1, 2, 3]),
+  verbs: room(5, [1], ["packet", "units", "device", "cm"]),
+  ulp: room(6, [1], ["packet", "units", "verbs"]),
+  scenario: room(6, [0, 1, 2, 3, 4]),
+  [CONFORMANCE]: room(2, [1], ["packet", "units"]),
+}
+
+/** The room of a package, or undefined for a name the table does not have. */
+export const roomOf = (name: string): Room | undefined => {
+  if (Object.hasOwn(rooms, name)) return rooms[name]
+  // One congestion controller or one transport, one package: they need no row of their own.
+  return /^(?:cc|transport)-[a-z0-9]+$/.test(name) ? engine : undefined
+}
+
+/** Whether the sources of `from` may import the package `to`. */
+export const mayImport = (from: string, to: string): boolean => {
+  const source = roomOf(from)
+  const target = roomOf(to)
+  if (source === undefined || target === undefined || to === CONFORMANCE) return false
+  return source.packages.includes(to) || source.floors.includes(target.floor)
+}
+
+/** Whether the tests of `from` may import the package `to`: the suites and floor 0 come on top. */
+export const mayTestWith = (from: string, to: string): boolean =>
+  from === to || to === CONFORMANCE || roomOf(to)?.floor === 0 || mayImport(from, to)

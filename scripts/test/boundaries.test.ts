@@ -1,0 +1,152 @@
+import { spawnSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterAll, describe, expect, test } from "vitest"
+import { mayImport, roomOf } from "../boundaries/floors.ts"
+import { check, type Manifest, type Package } from "../boundaries/rules.ts"
+
+/** A package whose every import is declared, so that a test sees one rule at a time. */
+const pkg = (folder: string, files: Record<string, string>, more: Partial<Manifest> = {}): Package => ({
+  folder,
+  manifest: {
+    name: `@rdmakit/${folder.split("/")[1]}`,
+    exports: { ".": {}, "./layer": {} },
+    ...more,
+  },
+  files: new Map(Object.entries(files)),
+})
+
+const floor0 = ["units", "packet", "wire", "pcap"].map((name) => pkg(`packages/${name}`, {}))
+const others = ["protocol", "sim", "switch", "fabric", "conformance"].map((name) => pkg(`packages/${name}`, {}))
+
+/** What the check says of one package that stands among the others. */
+const saidOf = (each: Package): ReadonlyArray<string> =>
+  check([...[...floor0, ...others].filter((other) => other.folder !== each.folder), each]).map(
+    ({ where, what }) => `${where} ${what}`,
+  )
+
+const depends = (...names: ReadonlyArray<string>): Partial<Manifest> => ({
+  dependencies: Object.fromEntries(names.map((name) => [name, "*"])),
+})
+
+describe("the floors", () => {
+  test("imports go downward", () => {
+    expect(mayImport("packet", "units")).toBe(true)
+    expect(mayImport("units", "packet")).toBe(false)
+    expect(mayImport("protocol", "packet")).toBe(true)
+    expect(mayImport("packet", "protocol")).toBe(false)
+    expect(mayImport("fabric", "cc-anything")).toBe(true)
+    expect(mayImport("cc-anything", "fabric")).toBe(false)
+  })
+
+  test("rooms on one floor never import each other, except where a row says so", () => {
+    expect(mayImport("sim", "switch")).toBe(false)
+    expect(mayImport("wire", "units")).toBe(false)
+    expect(mayImport("scenario", "ulp")).toBe(false)
+    expect(mayImport("transport-erdma", "transport-tcp")).toBe(true)
+    expect(mayImport("transport-tcp", "transport-erdma")).toBe(false)
+  })
+
+  test("a controller needs no row; any other new package does", () => {
+    expect(roomOf("cc-new")?.floor).toBe(2)
+    expect(roomOf("helpers")).toBeUndefined()
+    expect(saidOf(pkg("packages/helpers", {}))).toEqual([expect.stringContaining("has no floor")])
+  })
+})
+
+describe("a violation is found", () => {
+  test.each([
+    ['import { x } from "@rdmakit/switch"', "may not import @rdmakit/switch"],
+    ['import type { X } from "@rdmakit/switch"', "may not import @rdmakit/switch"],
+    ['export * from "@rdmakit/switch"', "may not import @rdmakit/switch"],
+    ['export const x = () => import("@rdmakit/switch")', "may not import @rdmakit/switch"],
+    ['export type X = import("@rdmakit/switch").X', "may not import @rdmakit/switch"],
+    ['import "@rdmakit/units/src/index.ts"', "does not export ./src/index.ts"],
+    ['import "../../units/src/index.ts"', "leaves the package"],
+    ['import "@rdmakit/nowhere"', "is no package of this workspace"],
+    ['import "@rdmakit/conformance"', "may not import @rdmakit/conformance"],
+    ['import { Effect } from "effect"', "only src/layer.ts imports it"],
+    ['import "effect/cli"', "only src/layer.ts imports it"],
+    ['import "@rdmakit/protocol/layer"', "only src/layer.ts imports it"],
+    ['import "./layer.ts"', "nothing else in src imports it"],
+    ['import "node:fs"', "any platform"],
+    ["export const x = (name: string) => import(name)", "cannot be checked"],
+    ["export const x = Math.random()", "Math.random"],
+    ['export const x = Math["random"]()', "Math.random"],
+    ["const { random } = Math\nexport { random }", "Math.random"],
+    ["export const x = Date.now()", "Date.now"],
+    ["export const x = globalThis.Date.now()", "Date.now"],
+    ["export const x = new Date()", "new Date"],
+    ["export const x = performance.now()", "performance.now"],
+    ["export const x = crypto.randomUUID()", "crypto.randomUUID"],
+    ["setTimeout(() => {}, 1)", "setTimeout"],
+    ["export const x = Math.log2(8)", "differs between engines"],
+    ["export const = 1", "does not parse"],
+  ])("%s", (text, message) => {
+    const names = [...text.matchAll(/"(@rdmakit\/[a-z]+|effect)/g)].map((match) => match[1] ?? "")
+    const sim = pkg("packages/sim", { "src/index.ts": `\n${text}\n` })
+    const manifest = { ...sim.manifest, peerDependencies: depends(...names).dependencies ?? {} }
+    const said = saidOf({ ...sim, manifest }).filter((line) => line.startsWith("packages/sim/src/index.ts:"))
+    expect(said).toEqual([expect.stringContaining(message)])
+    expect(said[0]).toMatch(/index\.ts:[12]/)
+  })
+
+  test("an import that package.json does not declare", () => {
+    expect(saidOf(pkg("packages/sim", { "src/a.ts": 'import "@rdmakit/units"' }))).toEqual([
+      "packages/sim/src/a.ts:1 @rdmakit/units is not among the dependencies of @rdmakit/sim",
+    ])
+  })
+
+  test("a dependency that no file imports yet", () => {
+    expect(saidOf(pkg("packages/sim", {}, depends("@rdmakit/fabric")))).toEqual([
+      "packages/sim/package.json @rdmakit/sim may not depend on @rdmakit/fabric",
+    ])
+  })
+
+  test("a test that reaches for another room", () => {
+    expect(saidOf(pkg("packages/sim", { "test/a.test.ts": 'import "@rdmakit/switch"' }))).toHaveLength(1)
+  })
+})
+
+describe("what is allowed passes", () => {
+  test.each([
+    ["packages/sim", "src/index.ts", 'import type { Time } from "@rdmakit/units"'],
+    ["packages/sim", "src/layer.ts", 'import { Layer } from "effect"\nimport "@rdmakit/protocol/layer"'],
+    ["packages/sim", "src/index.ts", "export const x = Math.floor(Math.sqrt(2)) // Math.random, Date.now()"],
+    ["packages/sim", "src/index.ts", 'export const x = "import \\"@rdmakit/switch\\""'],
+    ["packages/sim", "test/a.test.ts", 'import "@rdmakit/conformance"\nimport "node:fs"\nimport "fast-check"'],
+    ["packages/wire", "test/a.test.ts", 'import "@rdmakit/pcap"'],
+    ["packages/fabric", "src/index.ts", 'import { Effect } from "effect"\nimport "@rdmakit/sim"\nDate.now()'],
+    ["apps/tool", "src/main.ts", 'import "@rdmakit/fabric"\nimport "@rdmakit/units"\nimport "node:fs"'],
+  ])("%s %s %s", (folder, path, text) => {
+    const names = [...text.matchAll(/import[^"\\\n]*"((?:@rdmakit\/)?[a-z]+)/g)].map((match) => match[1] ?? "")
+    expect(saidOf(pkg(folder, { [path]: text }, path.startsWith("src/") ? depends(...names) : {}))).toEqual([])
+  })
+})
+
+describe("the command", () => {
+  const root = mkdtempSync(join(tmpdir(), "boundaries-"))
+  afterAll(() => rmSync(root, { recursive: true }))
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
+  const run = () =>
+    spawnSync(process.execPath, [fileURLToPath(new URL("../boundaries.ts", import.meta.url)), root], {
+      encoding: "utf8",
+    })
+
+  test("fails on a violation and passes once it is gone", () => {
+    write("packages/units/package.json", '{"name": "@rdmakit/units"}')
+    write("packages/units/src/deep/Clock.ts", "export const now = () => Date.now()\n")
+    const failed = run()
+    expect(failed.stderr).toContain("packages/units/src/deep/Clock.ts:1  Date.now")
+    expect(failed.status).toBe(1)
+    write("packages/units/src/deep/Clock.ts", "export const now = 0\n")
+    const passed = run()
+    expect(passed.status).toBe(0)
+    expect(passed.stdout).toContain("1 packages keep to their floors")
+  })
+})
