@@ -8,6 +8,7 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     include: ["{packages,apps}/*/test/**/*.test.ts", "scripts/test/**/*.test.ts"],
+    reporters: ["default", "./scripts/counts.ts"],
     passWithNoTests: true,
   },
 })
