@@ -1,1 +1,5 @@
-export {}
+export * as Layout from "./Layout.ts"
+export { Ecn, Flag, Opcode } from "./Opcode.ts"
+export { Packet } from "./Packet.ts"
+export { PacketPool, PoolExhausted } from "./PacketPool.ts"
+export type { PoolOptions } from "./PacketPool.ts"

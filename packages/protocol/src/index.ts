@@ -1,1 +1,8 @@
-export {}
+export { TELEMETRY_FIELDS } from "./Controller.ts"
+export type { Ack, Controller, ControllerFactory, Feedback, PathInfo } from "./Controller.ts"
+export type { Engine, QueuePair } from "./Engine.ts"
+export type { Nic, NicPorts } from "./Nic.ts"
+export { Drop, dropNames } from "./Switch.ts"
+export type { LoadBalancer, Switch, SwitchPorts } from "./Switch.ts"
+export { NEVER } from "./Time.ts"
+export type { Time } from "./Time.ts"

@@ -1,0 +1,231 @@
+import {
+  DESTINATION,
+  DESTINATION_QP,
+  EXT,
+  EXTENSION,
+  EXTENSION_SHIFT,
+  FLOW,
+  META,
+  PAYLOAD_BYTES,
+  PLACE,
+  PSN,
+  RECORD_SHIFT,
+  SOURCE,
+  SOURCE_QP,
+  STAMP_F64,
+  TELEMETRY,
+  TELEMETRY_HEAD,
+  TELEMETRY_HOP,
+  UDP_PORTS,
+  WIRE_BYTES
+} from "./Layout.ts"
+import type { PacketPool } from "./PacketPool.ts"
+
+/**
+ * A cursor over one packet of a pool. One cursor serves a whole world: `at(handle)` moves it, the accessors read and
+ * write the record it stands on. Whoever is handed a cursor never keeps it.
+ */
+export class Packet {
+  readonly pool: PacketPool
+  handle = -1
+  private base = 0
+
+  constructor(pool: PacketPool) {
+    this.pool = pool
+  }
+
+  /** Moves the cursor to a packet. */
+  at(handle: number): this {
+    this.handle = handle
+    this.base = handle << RECORD_SHIFT
+    return this
+  }
+
+  private word(index: number): number {
+    return this.pool.words[this.base + index]!
+  }
+  private setWord(index: number, value: number): void {
+    this.pool.words[this.base + index] = value
+  }
+
+  /** What the packet is (see `Opcode`). */
+  get opcode(): number {
+    return this.word(META) & 0xff
+  }
+  set opcode(value: number) {
+    this.setWord(META, (this.word(META) & ~0xff) | value)
+  }
+  /** True when every given flag bit (see `Flag`) is set. */
+  has(flag: number): boolean {
+    return (this.word(META) & flag) !== 0
+  }
+  set(flag: number): void {
+    this.setWord(META, this.word(META) | flag)
+  }
+  clear(flag: number): void {
+    this.setWord(META, this.word(META) & ~flag)
+  }
+  /** Opcode, flags, priority and ECN in one write; the builder's short cut. */
+  set meta(value: number) {
+    this.setWord(META, value)
+  }
+  get meta(): number {
+    return this.word(META)
+  }
+  /** Traffic class priority, 0 to 7. */
+  get priority(): number {
+    return (this.word(META) >>> 24) & 7
+  }
+  set priority(value: number) {
+    this.setWord(META, (this.word(META) & ~0x07000000) | (value << 24))
+  }
+  /** ECN code point (see `Ecn`). */
+  get ecn(): number {
+    return (this.word(META) >>> 28) & 3
+  }
+  set ecn(value: number) {
+    this.setWord(META, (this.word(META) & ~0x30000000) | (value << 28))
+  }
+
+  /** Size on the wire, bytes, as the run's framing counts it. */
+  get wireBytes(): number {
+    return this.word(WIRE_BYTES)
+  }
+  set wireBytes(value: number) {
+    this.setWord(WIRE_BYTES, value)
+  }
+  /** Payload, bytes. */
+  get payloadBytes(): number {
+    return this.word(PAYLOAD_BYTES)
+  }
+  set payloadBytes(value: number) {
+    this.setWord(PAYLOAD_BYTES, value)
+  }
+  /** Packet sequence number, 0 to 2^24 - 1. */
+  get psn(): number {
+    return this.word(PSN)
+  }
+  set psn(value: number) {
+    this.setWord(PSN, value & 0xffffff)
+  }
+  get source(): number {
+    return this.word(SOURCE)
+  }
+  set source(node: number) {
+    this.setWord(SOURCE, node)
+  }
+  get destination(): number {
+    return this.word(DESTINATION)
+  }
+  set destination(node: number) {
+    this.setWord(DESTINATION, node)
+  }
+  /** UDP source port in the low half, destination port in the high half. */
+  get udpPorts(): number {
+    return this.word(UDP_PORTS) >>> 0
+  }
+  set udpPorts(value: number) {
+    this.setWord(UDP_PORTS, value)
+  }
+  get sourceQp(): number {
+    return this.word(SOURCE_QP)
+  }
+  set sourceQp(value: number) {
+    this.setWord(SOURCE_QP, value)
+  }
+  get destinationQp(): number {
+    return this.word(DESTINATION_QP)
+  }
+  set destinationQp(value: number) {
+    this.setWord(DESTINATION_QP, value)
+  }
+  /** Cache index of flow and direction: 2·flow for packets towards the flow's target, 2·flow + 1 for those back. */
+  get flow(): number {
+    return this.word(FLOW)
+  }
+  set flow(value: number) {
+    this.setWord(FLOW, value)
+  }
+  /** Port by which the packet entered the node it is at. */
+  get ingressPort(): number {
+    return this.word(PLACE) & 0xffffff
+  }
+  set ingressPort(port: number) {
+    this.setWord(PLACE, (this.word(PLACE) & ~0xffffff) | port)
+  }
+  /** Switches passed so far. */
+  get hop(): number {
+    return this.word(PLACE) >>> 24
+  }
+  set hop(value: number) {
+    this.setWord(PLACE, (this.word(PLACE) & 0xffffff) | (value << 24))
+  }
+  /** Time stamped by the sender, ps; an acknowledgement carries its request's. */
+  get stamp(): number {
+    return this.pool.doubles[(this.base >> 1) + STAMP_F64]!
+  }
+  set stamp(time: number) {
+    this.pool.doubles[(this.base >> 1) + STAMP_F64] = time
+  }
+
+  /** Telemetry block of this packet, or -1. */
+  get telemetry(): number {
+    return this.word(TELEMETRY)
+  }
+  /** Attaches a fresh telemetry block (the pool must carry telemetry). */
+  addTelemetry(): void {
+    // The pool may grow while it allocates, so the block comes first.
+    const block = this.pool.allocTelemetry()
+    this.setWord(TELEMETRY, block)
+  }
+  /** Takes the block off this packet, for another to carry it back. The caller owns it then. */
+  detachTelemetry(): number {
+    const block = this.word(TELEMETRY)
+    this.setWord(TELEMETRY, -1)
+    return block
+  }
+  attachTelemetry(block: number): void {
+    this.setWord(TELEMETRY, block)
+  }
+  /**
+   * Appends one hop to the telemetry block; false when the block is full (HPCC's header has room for a fixed number).
+   * @param time ps @param txBytes bytes the port has sent @param queueBytes bytes waiting @param rateBps port rate
+   * @param pathId XORed into the path identifier (HPCC §4.1: 12-bit switch ids)
+   */
+  stampHop(time: number, txBytes: number, queueBytes: number, rateBps: number, pathId: number): boolean {
+    const { pool } = this
+    const base = this.word(TELEMETRY) * pool.telemetryStride
+    const t = pool.telemetry
+    const hops = t[base]!
+    if (hops >= pool.telemetryHops) return false
+    const at = base + TELEMETRY_HEAD + hops * TELEMETRY_HOP
+    t[at] = time
+    t[at + 1] = txBytes
+    t[at + 2] = queueBytes
+    t[at + 3] = rateBps
+    t[base] = hops + 1
+    t[base + 1] = t[base + 1]! ^ (pathId & 0xfff)
+    return true
+  }
+
+  /** Extension record of this packet, or -1. */
+  get extension(): number {
+    return this.word(EXTENSION)
+  }
+  /** Attaches an extension record when the packet has none; returns its first word's index in `pool.extension`. */
+  extend(): number {
+    let index = this.word(EXTENSION)
+    if (index < 0) {
+      index = this.pool.allocExtension()
+      this.setWord(EXTENSION, index)
+    }
+    return index << EXTENSION_SHIFT
+  }
+  /** Points the payload at real octets: a slice of slab `slab` from `offset`, `payloadBytes` long. */
+  setSlabPayload(slab: number, offset: number, slabFlag: number): void {
+    const at = this.extend()
+    this.pool.extension[at + EXT.payloadSlab] = slab
+    this.pool.extension[at + EXT.payloadOffset] = offset
+    this.set(slabFlag)
+  }
+}

@@ -1,0 +1,171 @@
+import { EXTENSION, EXTENSION_SHIFT, NEXT, RECORD_SHIFT, RECORD_WORDS, TELEMETRY, TELEMETRY_HEAD, TELEMETRY_HOP } from "./Layout.ts"
+
+/** The pool met its limit: more packets are alive than the run allowed. */
+export class PoolExhausted extends Error {
+  readonly _tag = "PoolExhausted"
+  readonly limit: number
+  constructor(what: string, limit: number) {
+    super(`${what}: more than ${limit} alive at once; raise the limit, or look for packets that never leave a queue`)
+    this.limit = limit
+  }
+}
+
+export interface PoolOptions {
+  /** Packets to make room for at first. Default 1,024. */
+  readonly capacity?: number
+  /** Most packets alive at once. Default 2^25. */
+  readonly limit?: number
+  /** Telemetry hops a block holds: the most switches on a path that stamp. 0 (default): no telemetry. */
+  readonly telemetryHops?: number
+}
+
+/**
+ * Every packet of a world, in struct-of-arrays form. A packet is an integer handle; `Packet` is the cursor to read one.
+ *
+ * Gotcha: `words`, `doubles`, `extension` and `telemetry` are replaced when the pool grows, so read them from the pool
+ * after every `alloc`, never keep them across one.
+ */
+export class PacketPool {
+  words: Int32Array
+  doubles: Float64Array
+  extension: Int32Array = new Int32Array(0)
+  telemetry: Float64Array = new Float64Array(0)
+  /** Doubles in a telemetry block; 0 when the run carries none. */
+  readonly telemetryStride: number
+  readonly telemetryHops: number
+  /** Packets alive now. */
+  alive = 0
+  /** Most packets alive at once so far. */
+  alivePeak = 0
+
+  private readonly limit: number
+  private capacity: number
+  private free = -1
+  private freeExtension = -1
+  private freeTelemetry = -1
+
+  constructor(options: PoolOptions = {}) {
+    this.limit = options.limit ?? 1 << 25
+    this.capacity = Math.max(16, Math.min(options.capacity ?? 1024, this.limit))
+    this.telemetryHops = options.telemetryHops ?? 0
+    this.telemetryStride = this.telemetryHops === 0 ? 0 : TELEMETRY_HEAD + TELEMETRY_HOP * this.telemetryHops
+    const buffer = new ArrayBuffer(this.capacity * RECORD_WORDS * 4)
+    this.words = new Int32Array(buffer)
+    this.doubles = new Float64Array(buffer)
+    this.chainRecords(0)
+  }
+
+  /** A fresh packet: every word zero, no telemetry, no extension. Throws `PoolExhausted` at the limit. */
+  alloc(): number {
+    if (this.free < 0) this.grow()
+    const handle = this.free
+    const base = handle << RECORD_SHIFT
+    const words = this.words
+    this.free = words[base + NEXT]!
+    // Eight double stores: TypedArray.fill costs a call, and this runs once per packet.
+    const doubles = this.doubles
+    const half = base >> 1
+    doubles[half] = 0
+    doubles[half + 1] = 0
+    doubles[half + 2] = 0
+    doubles[half + 3] = 0
+    doubles[half + 4] = 0
+    doubles[half + 5] = 0
+    doubles[half + 6] = 0
+    doubles[half + 7] = 0
+    words[base + TELEMETRY] = -1
+    words[base + EXTENSION] = -1
+    words[base + NEXT] = -1
+    if (++this.alive > this.alivePeak) this.alivePeak = this.alive
+    return handle
+  }
+
+  /** Gives a packet back, with its telemetry and extension. */
+  release(handle: number): void {
+    const base = handle << RECORD_SHIFT
+    const words = this.words
+    const block = words[base + TELEMETRY]!
+    if (block >= 0) this.releaseTelemetry(block)
+    const extension = words[base + EXTENSION]!
+    if (extension >= 0) this.releaseExtension(extension)
+    words[base + NEXT] = this.free
+    this.free = handle
+    this.alive--
+  }
+
+  /** A telemetry block, its hop count and path identifier zero. */
+  allocTelemetry(): number {
+    if (this.freeTelemetry < 0) this.growTelemetry()
+    const block = this.freeTelemetry
+    const base = block * this.telemetryStride
+    this.freeTelemetry = this.telemetry[base]!
+    this.telemetry[base] = 0
+    this.telemetry[base + 1] = 0
+    return block
+  }
+
+  releaseTelemetry(block: number): void {
+    this.telemetry[block * this.telemetryStride] = this.freeTelemetry
+    this.freeTelemetry = block
+  }
+
+  /** An extension record, every word zero. */
+  allocExtension(): number {
+    if (this.freeExtension < 0) this.growExtension()
+    const index = this.freeExtension
+    const base = index << EXTENSION_SHIFT
+    this.freeExtension = this.extension[base]!
+    this.extension.fill(0, base, base + (1 << EXTENSION_SHIFT))
+    return index
+  }
+
+  releaseExtension(index: number): void {
+    this.extension[index << EXTENSION_SHIFT] = this.freeExtension
+    this.freeExtension = index
+  }
+
+  private chainRecords(from: number): void {
+    for (let h = this.capacity - 1; h >= from; h--) {
+      this.words[(h << RECORD_SHIFT) + NEXT] = this.free
+      this.free = h
+    }
+  }
+
+  private grow(): void {
+    if (this.capacity >= this.limit) throw new PoolExhausted("packets", this.limit)
+    const from = this.capacity
+    this.capacity = Math.min(this.limit, from * 2)
+    const buffer = new ArrayBuffer(this.capacity * RECORD_WORDS * 4)
+    const words = new Int32Array(buffer)
+    words.set(this.words)
+    this.words = words
+    this.doubles = new Float64Array(buffer)
+    this.chainRecords(from)
+  }
+
+  private growTelemetry(): void {
+    const stride = this.telemetryStride
+    if (stride === 0) throw new RangeError("this pool carries no telemetry: make it with telemetryHops")
+    const from = this.telemetry.length / stride
+    const to = Math.max(256, from * 2)
+    const grown = new Float64Array(to * stride)
+    grown.set(this.telemetry)
+    this.telemetry = grown
+    for (let b = to - 1; b >= from; b--) {
+      grown[b * stride] = this.freeTelemetry
+      this.freeTelemetry = b
+    }
+  }
+
+  private growExtension(): void {
+    const from = this.extension.length >> EXTENSION_SHIFT
+    const to = Math.max(64, from * 2)
+    const grown = new Int32Array(to << EXTENSION_SHIFT)
+    grown.set(this.extension)
+    this.extension = grown
+    for (let i = to - 1; i >= from; i--) {
+      grown[i << EXTENSION_SHIFT] = this.freeExtension
+      this.freeExtension = i
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import type { Time } from "./Time.ts"
+
+/** What a controller lives on. A world switches these on, and says so when it cannot supply one. */
+export type Feedback = "rtt" | "ecn" | "cnp" | "int" | "pint"
+
+/**
+ * One acknowledgement, as a controller sees it. One object serves every acknowledgement of a world: read it inside
+ * `onAck` only.
+ */
+export interface Ack {
+  /** Bytes acknowledged in all: the offset of the next byte the receiver expects. Never wraps. */
+  sequence: number
+  /** Bytes sent in all: the offset of the next byte to send. Falls when the sender goes back. */
+  sent: number
+  /** Bytes this acknowledgement newly acknowledges. */
+  bytes: number
+  /** From the sending of the packet to this acknowledgement, ps; NaN when the packet carried no stamp. */
+  rttPs: number
+  /** The receiver echoes a congestion mark (ECN CE). */
+  congestion: boolean
+  /** INT hops in `telemetry`; 0 when the packet met no switch that stamps. */
+  hops: number
+  /** Identifies the path the telemetry comes from; records of another path must not be compared. */
+  pathId: number
+  /**
+   * INT records, four numbers a hop from index `telemetryAt`: time of the stamp (ps, modulo `PathInfo.timeModulusPs`),
+   * bytes the port had sent (modulo `PathInfo.bytesModulus`), queue length (bytes), port rate (bit/s).
+   */
+  telemetry: Float64Array
+  telemetryAt: number
+}
+
+/** Numbers per hop in `Ack.telemetry`. */
+export const TELEMETRY_FIELDS = 4
+
+/** What a controller is told of its flow when it is made. */
+export interface PathInfo {
+  /** Rate of the NIC port, bit/s: where every flow starts, and never exceeds. */
+  readonly lineRateBps: number
+  /** Round trip of an unloaded network, ps (HPCC's T). */
+  readonly baseRttPs: number
+  /** Window at line rate, bytes: the bandwidth-delay product. 0: the run gives no window. */
+  readonly windowBytes: number
+  /** Payload of a full packet, bytes. */
+  readonly mtuBytes: number
+  /** INT time stamps wrap at this many ps; Infinity: they do not. */
+  readonly timeModulusPs: number
+  /** INT byte counts wrap at this many bytes; Infinity: they do not. */
+  readonly bytesModulus: number
+  /** Identifies the flow, for a controller that draws by `hash(seed, flow, ordinal)`. */
+  readonly flow: number
+  readonly seed: number
+}
+
+/** Congestion control of one flow. Times are ps, rates bit/s, sizes bytes; time never decreases. */
+export interface Controller {
+  /** Bytes allowed in flight; Infinity: no window. At least 1. */
+  readonly window: number
+  /** Pacing rate, bit/s. Finite and positive. */
+  readonly rate: number
+  /** When `onTimer` is wanted; NEVER when idle. */
+  readonly nextTimer: Time
+  /** A packet left: `bytes` of payload. */
+  onSent(now: Time, bytes: number): void
+  /** An acknowledgement came. True when the control law ran and set rate or window anew, be it to the same value. */
+  onAck(now: Time, ack: Ack): boolean
+  /** A congestion notification packet came. True as above. */
+  onCnp(now: Time): boolean
+  /** The transport found a loss: by a NAK, or by a timeout. True as above. */
+  onLoss(now: Time, timeout: boolean): boolean
+  /** `nextTimer` was reached. True as above. */
+  onTimer(now: Time): boolean
+  /** Named internals, for traces and golden tests. Units last in a name. */
+  metrics(): Readonly<Record<string, number>>
+}
+
+export interface ControllerFactory {
+  /** Algorithm and variant, `hpcc` or `hpcc/ns3`. */
+  readonly name: string
+  readonly needs: ReadonlyArray<Feedback>
+  make(now: Time, path: PathInfo): Controller
+}
