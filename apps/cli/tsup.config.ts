@@ -13,6 +13,8 @@ export default defineConfig({
   splitting: true,
   noExternal: [/.*/],
   removeNodeProtocol: false,
+  // Bundled CommonJS dependencies still call `require` for Node's own modules.
+  banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
   esbuildOptions: (options) => {
     options.conditions = ["@rdmakit/source", "import", "module", "node"]
   },

@@ -1,0 +1,99 @@
+// Checks what would be published: each built package is packed, and the tarball, not the folder, is examined.
+// Run it after `pnpm build`, as `pnpm check:packages`. It ends with the line `N passed, N failed`, one check a package.
+import { spawn } from "node:child_process"
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
+import { availableParallelism, tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
+
+interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly private?: boolean
+  readonly exports?: Readonly<Record<string, { readonly default: string }>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+}
+
+interface Package {
+  readonly folder: string
+  readonly manifest: Manifest
+}
+
+interface Outcome {
+  readonly ok: boolean
+  readonly output: string
+}
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+
+const packages: Array<Package> = []
+for (const group of ["packages", "apps"]) {
+  for (const name of (await readdir(join(root, group))).sort()) {
+    const folder = join(root, group, name)
+    const text = await readFile(join(folder, "package.json"), "utf8").catch(() => undefined)
+    const manifest = text === undefined ? undefined : (JSON.parse(text) as Manifest)
+    if (manifest !== undefined && manifest.private !== true) packages.push({ folder, manifest })
+  }
+}
+
+const run = (program: string, args: ReadonlyArray<string>): Promise<Outcome> =>
+  new Promise((resolve) => {
+    const child = spawn(program, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] })
+    let output = ""
+    const append = (chunk: Buffer): void => {
+      output += chunk.toString()
+    }
+    child.stdout.on("data", append)
+    child.stderr.on("data", append)
+    child.on("error", (error) => resolve({ ok: false, output: `${program}: ${error.message}` }))
+    child.on("close", (code) => resolve({ ok: code === 0, output }))
+  })
+
+/** Loads each entry as a user's Node would: built files, no source condition. */
+const load = async ({ folder, manifest }: Package): Promise<Outcome> => {
+  // The suites register tests as they load, which only a test runner allows.
+  if (manifest.peerDependencies?.vitest !== undefined) return { ok: true, output: "" }
+  const urls = Object.values(manifest.exports ?? {}).map((entry) => pathToFileURL(join(folder, entry.default)).href)
+  const script = urls.map((url) => `await import(${JSON.stringify(url)})`).join("\n")
+  return run(process.execPath, ["--input-type=module", "--eval", script])
+}
+
+const examine = async (each: Package, tarballs: string): Promise<Outcome> => {
+  const { name, version, exports } = each.manifest
+  const tarball = join(tarballs, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`)
+  const checks = [() => run("publint", ["run", "--strict", tarball])]
+  // A program without exports has no types to resolve and nothing to import.
+  if (exports !== undefined) {
+    checks.push(
+      () => run("attw", ["--profile", "esm-only", "--no-emoji", tarball]),
+      () => load(each),
+    )
+  }
+  for (const check of checks) {
+    const outcome = await check()
+    if (!outcome.ok) return outcome
+  }
+  return { ok: true, output: "" }
+}
+
+const tarballs = await mkdtemp(join(tmpdir(), "rdmakit-packages-"))
+let passed = 0
+try {
+  const filters = packages.flatMap(({ manifest }) => ["--filter", manifest.name])
+  const packed = await run("pnpm", [...filters, "pack", "--pack-destination", tarballs])
+  if (!packed.ok) console.error(packed.output)
+  const queue = packed.ok ? [...packages] : []
+  const worker = async (): Promise<void> => {
+    for (let each = queue.shift(); each !== undefined; each = queue.shift()) {
+      const { ok, output } = await examine(each, tarballs)
+      if (ok) passed += 1
+      else console.error(`\n${each.manifest.name}\n${output}`)
+    }
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, worker))
+} finally {
+  await rm(tarballs, { recursive: true })
+}
+
+console.log(`${passed} passed, ${packages.length - passed} failed`)
+process.exitCode = passed === packages.length ? 0 : 1
