@@ -1,6 +1,7 @@
 /**
  * The house: which package stands on which floor, and what it may import.
- * ARCHITECTURE.md draws the same table; a new package gets its row in both.
+ * ARCHITECTURE.md draws the same table; a new package gets its row in both. Applications stand above it and may
+ * import anything.
  */
 
 /** What one package may import from the others. Every name is without the `@rdmakit/` scope. */
@@ -12,10 +13,8 @@ export interface Room {
   readonly packages: ReadonlyArray<string>
 }
 
-/** Above every library: an application may import anything. */
-export const APPLICATION = 7
 /** The conformance suites: no part of the house, imported by tests alone. */
-export const CONFORMANCE = "conformance"
+const CONFORMANCE = "conformance"
 /** From the simulated world upward there are clocks and platforms; below it there is neither. */
 export const WORLDS = 4
 /** Up to here Effect is an optional peer, met in `layer.ts` alone. */

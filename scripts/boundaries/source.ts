@@ -7,7 +7,7 @@ export interface Import {
 }
 
 /** A use of something ambient: `Math.random`, `new Date`, `setTimeout`. */
-export interface Ambient {
+interface Ambient {
   readonly name: string
   readonly line: number
 }
