@@ -1,0 +1,265 @@
+import { type Ack, type Controller, NEVER, type PathInfo, TELEMETRY_FIELDS, type Time } from "@rdmakit/protocol"
+import { mulDivFloor } from "@rdmakit/units"
+import type { HpccNs3Options } from "./HpccOptions.ts"
+
+/** What is kept of each hop: time (ps), bytes, queue (bytes). */
+const RECORD_FIELDS = 3
+/** What is kept of each hop under MULTI_RATE: U, reference rate (bit/s), stage. */
+const HOP_FIELDS = 3
+const HOPS_AT_FIRST = 5
+
+/**
+ * HPCC in the rate form of its authors' ns-3 code, to the last bit: integer rates, times in ns, and floating point in
+ * the same order of operations. It differs from Algorithm 1 in that a rate takes the place of the window, and that the
+ * first acknowledgement only stores its telemetry.
+ *
+ * The reference divides by the window and by the time between two stamps, both of which can be 0. Here a run without a
+ * window measures queues against the bandwidth-delay product, and a hop whose stamp did not move is passed over; the
+ * rate is always within the least rate and the line rate.
+ */
+export class HpccNs3 implements Controller {
+  /** Bit/s, an integer. */
+  rate: number
+  window: number
+  readonly nextTimer: Time = NEVER
+
+  private readonly lineRateBps: number
+  private readonly minRateBps: number
+  private readonly additiveIncreaseBps: number
+  private readonly eta: number
+  private readonly maxStage: number
+  private readonly baseRttNs: number
+  private readonly windowBytes: number
+  private readonly queueWindowBytes: number
+  private readonly timeModulusPs: number
+  private readonly bytesModulus: number
+  private readonly varWin: boolean
+  private readonly fastReaction: boolean
+  private readonly everyAckFull: boolean
+  private readonly multiRate: boolean
+  private readonly sampleFeedback: boolean
+
+  private utilisation = 1
+  private referenceRateBps: number
+  private stage = 0
+  private lastUpdateSequence = 0
+  private records = new Float64Array(HOPS_AT_FIRST * RECORD_FIELDS)
+  private hopState = new Float64Array(0)
+
+  private fullUpdates = 0
+  private fastReactions = 0
+  private unmeasured = 0
+
+  constructor(options: HpccNs3Options, path: PathInfo) {
+    const lineRateBps = Math.trunc(path.lineRateBps)
+    this.lineRateBps = lineRateBps
+    this.minRateBps = Math.min(options.minRateBps ?? 1e9, lineRateBps)
+    this.additiveIncreaseBps = options.additiveIncreaseBps ?? Math.trunc((lineRateBps * 10) / 25_000)
+    this.eta = options.eta ?? 0.95
+    this.maxStage = options.maxStage ?? 0
+    this.baseRttNs = path.baseRttPs / 1000
+    this.windowBytes = path.windowBytes
+    this.queueWindowBytes =
+      path.windowBytes > 0 ? path.windowBytes : Math.max(1, (lineRateBps / 8) * (path.baseRttPs * 1e-12))
+    this.timeModulusPs = path.timeModulusPs
+    this.bytesModulus = path.bytesModulus
+    this.varWin = options.varWin ?? true
+    this.everyAckFull = options.reaction === "per-ack"
+    this.fastReaction = options.reaction !== "per-rtt"
+    this.multiRate = options.multiRate ?? false
+    this.sampleFeedback = options.sampleFeedback ?? false
+    this.rate = lineRateBps
+    this.referenceRateBps = lineRateBps
+    this.window = path.windowBytes > 0 ? path.windowBytes : Infinity
+    if (this.multiRate) this.growHopState(HOPS_AT_FIRST)
+  }
+
+  onSent(): void {}
+
+  onAck(_now: Time, ack: Ack): boolean {
+    // One full update a round trip: the first acknowledgement of a byte that was sent after the last one.
+    if (ack.sequence > this.lastUpdateSequence) return this.react(ack, true)
+    return this.fastReaction ? this.react(ack, this.everyAckFull) : false
+  }
+
+  onCnp(): boolean {
+    return false
+  }
+
+  onLoss(): boolean {
+    return false
+  }
+
+  onTimer(): boolean {
+    return false
+  }
+
+  metrics(): Readonly<Record<string, number>> {
+    return {
+      utilisation: this.utilisation,
+      referenceRateBps: this.referenceRateBps,
+      stage: this.stage,
+      lastUpdateSequence: this.lastUpdateSequence,
+      fullUpdates: this.fullUpdates,
+      fastReactions: this.fastReactions,
+      unmeasured: this.unmeasured,
+    }
+  }
+
+  private react(ack: Ack, full: boolean): boolean {
+    if (ack.hops === 0) this.unmeasured++
+    else if (ack.hops * RECORD_FIELDS > this.records.length) this.growRecords(ack.hops)
+    if (this.lastUpdateSequence === 0) {
+      this.lastUpdateSequence = ack.sent
+      this.store(ack)
+      return false
+    }
+    const ran = this.multiRate ? this.reactPerHop(ack, full) : this.reactOnce(ack, full)
+    if (full && ack.sent > this.lastUpdateSequence) this.lastUpdateSequence = ack.sent
+    if (ran) {
+      if (full) this.fullUpdates++
+      else this.fastReactions++
+    }
+    return ran
+  }
+
+  private store(ack: Ack): void {
+    const { telemetry, hops } = ack
+    const records = this.records
+    for (let hop = 0, at = ack.telemetryAt, k = 0; hop < hops; hop++, at += TELEMETRY_FIELDS, k += RECORD_FIELDS) {
+      records[k] = telemetry[at]!
+      records[k + 1] = telemetry[at + 1]!
+      records[k + 2] = telemetry[at + 2]!
+    }
+  }
+
+  /** One rate for the path: the hop with the largest u decides. */
+  private reactOnce(ack: Ack, full: boolean): boolean {
+    const { telemetry, hops } = ack
+    const records = this.records
+    const passOverEmpty = this.sampleFeedback && !full
+    let any = false
+    let largest = 0
+    let largestTimeNs = 0
+    for (let hop = 0, at = ack.telemetryAt, k = 0; hop < hops; hop++, at += TELEMETRY_FIELDS, k += RECORD_FIELDS) {
+      const queueBytes = telemetry[at + 2]!
+      if (passOverEmpty && queueBytes === 0) continue
+      any = true
+      const timeNs = this.elapsedNs(telemetry[at]!, records[k]!)
+      const u = this.usage(telemetry, at, k, timeNs)
+      // A stamp that did not move makes u infinite or NaN: no measurement, and the hop is passed over.
+      if (u > largest && u < Infinity) {
+        largest = u
+        largestTimeNs = timeNs
+      }
+      records[k] = telemetry[at]!
+      records[k + 1] = telemetry[at + 1]!
+      records[k + 2] = queueBytes
+    }
+    if (!any) return false
+    const T = this.baseRttNs
+    const timeNs = largestTimeNs > T ? T : largestTimeNs
+    this.utilisation = (this.utilisation * (T - timeNs) + largest * timeNs) / T
+    const excess = this.utilisation / this.eta
+    const multiplicative = excess >= 1 || this.stage >= this.maxStage
+    const rate = this.next(this.referenceRateBps, excess, multiplicative)
+    this.setRate(rate)
+    if (full) {
+      this.referenceRateBps = rate
+      this.stage = multiplicative ? 0 : this.stage + 1
+    }
+    return true
+  }
+
+  /** MULTI_RATE: a rate for each hop, and the least of them for the flow. */
+  private reactPerHop(ack: Ack, full: boolean): boolean {
+    const { telemetry, hops } = ack
+    const records = this.records
+    const state = this.hopState
+    const passOverEmpty = this.sampleFeedback && !full
+    const T = this.baseRttNs
+    let any = false
+    let least = this.lineRateBps
+    for (
+      let hop = 0, at = ack.telemetryAt, k = 0, s = 0;
+      hop < hops;
+      hop++, at += TELEMETRY_FIELDS, k += RECORD_FIELDS, s += HOP_FIELDS
+    ) {
+      const queueBytes = telemetry[at + 2]!
+      if (passOverEmpty && queueBytes === 0) {
+        if (state[s + 1]! < least) least = state[s + 1]!
+        continue
+      }
+      any = true
+      const elapsedNs = this.elapsedNs(telemetry[at]!, records[k]!)
+      const u = this.usage(telemetry, at, k, elapsedNs)
+      const timeNs = elapsedNs > T ? T : elapsedNs
+      if (u < Infinity) state[s] = (state[s]! * (T - timeNs) + u * timeNs) / T
+      records[k] = telemetry[at]!
+      records[k + 1] = telemetry[at + 1]!
+      records[k + 2] = queueBytes
+      const excess = state[s]! / this.eta
+      const multiplicative = excess >= 1 || state[s + 2]! >= this.maxStage
+      const rate = this.next(state[s + 1]!, excess, multiplicative)
+      if (rate < least) least = rate
+      if (full) {
+        state[s + 1] = rate
+        state[s + 2] = multiplicative ? 0 : state[s + 2]! + 1
+      }
+    }
+    if (!any) return false
+    this.setRate(least)
+    if (full) this.referenceRateBps = least
+    return true
+  }
+
+  /** From one stamp to the next, ns; NaN when it cannot be told. */
+  private elapsedNs(timePs: number, earlierPs: number): number {
+    const elapsedPs = timePs - earlierPs
+    if (elapsedPs >= 0) return elapsedPs / 1000
+    return this.timeModulusPs < Infinity ? (elapsedPs + this.timeModulusPs) / 1000 : Number.NaN
+  }
+
+  /** u of one hop: its rate, and its queue in windows, both as a share of the hop's line rate. */
+  private usage(telemetry: Float64Array, at: number, k: number, timeNs: number): number {
+    const records = this.records
+    let bytes = telemetry[at + 1]! - records[k + 1]!
+    if (bytes < 0) bytes += this.bytesModulus
+    const queueBytes = Math.min(telemetry[at + 2]!, records[k + 2]!)
+    const hopRateBps = telemetry[at + 3]!
+    const txRateBps = (bytes * 8) / (timeNs * 1e-9)
+    return txRateBps / hopRateBps + (queueBytes * this.lineRateBps) / hopRateBps / this.queueWindowBytes
+  }
+
+  /** The next rate from a reference, whole bit/s, within bounds. */
+  private next(referenceRateBps: number, excess: number, multiplicative: boolean): number {
+    const base = multiplicative ? Math.trunc(referenceRateBps / excess) : referenceRateBps
+    const rate = base + this.additiveIncreaseBps
+    return rate < this.minRateBps ? this.minRateBps : rate > this.lineRateBps ? this.lineRateBps : rate
+  }
+
+  private setRate(rate: number): void {
+    if (rate === this.rate) return
+    this.rate = rate
+    if (this.varWin && this.windowBytes > 0) {
+      this.window = Math.max(1, mulDivFloor(this.windowBytes, rate, this.lineRateBps))
+    }
+  }
+
+  private growRecords(hops: number): void {
+    const records = new Float64Array(hops * RECORD_FIELDS)
+    records.set(this.records)
+    this.records = records
+    if (this.multiRate) this.growHopState(hops)
+  }
+
+  private growHopState(hops: number): void {
+    const state = new Float64Array(hops * HOP_FIELDS)
+    for (let hop = 0; hop < hops; hop++) {
+      state[hop * HOP_FIELDS] = 1
+      state[hop * HOP_FIELDS + 1] = this.lineRateBps
+    }
+    state.set(this.hopState)
+    this.hopState = state
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * When a flow reacts (HPCC §3.2 and Figure 13).
+ *
+ * - `both`: every acknowledgement sets the rate, relative to a reference that moves once a round trip. This is HPCC.
+ * - `per-ack`: every acknowledgement moves the reference too. It overreacts: many acknowledgements tell of one queue.
+ * - `per-rtt`: one acknowledgement a round trip is used, the others are not even measured. It reacts late.
+ */
+export type HpccReaction = "both" | "per-ack" | "per-rtt"
+
+/** HPCC as Algorithm 1 has it: a window, and the rate W / T that spreads it. */
+export interface HpccPaperOptions {
+  readonly variant: "paper"
+  /** η, the utilisation aimed at. Above 0. Default 0.95 (HPCC §5.1). Above 1 it asks for a standing queue. */
+  readonly eta?: number
+  /** Additive increases in a row before a multiplicative one is forced. Integer, at least 0. Default 5 (HPCC §5.1). */
+  readonly maxStage?: number
+  /** W_AI, bytes. At least 0. Default 80 (HPCC §5.1). `additiveIncreaseBytes` computes it by the paper's rule. */
+  readonly additiveIncreaseBytes?: number
+  /**
+   * Floor of the window, bytes. At least 1. Default: one MTU. The paper names none; without one a window could shrink
+   * to nothing.
+   */
+  readonly minWindowBytes?: number
+  /** Default `both`. */
+  readonly reaction?: HpccReaction
+}
+
+/** HPCC as the authors' ns-3 code has it: an integer rate, and a window that follows it. */
+export interface HpccNs3Options {
+  readonly variant: "ns3"
+  /** U_TARGET. Above 0. Default 0.95 (run.py). */
+  readonly eta?: number
+  /** MI_THRESH. Integer, at least 0. Default 0 (run.py). */
+  readonly maxStage?: number
+  /** RATE_AI, bit/s. Integer, at least 0. Default 10/25000 of the line rate, 40 Mb/s at 100 Gb/s (run.py). */
+  readonly additiveIncreaseBps?: number
+  /** MIN_RATE, bit/s. Integer, at least 1. Default 1 Gb/s (run.py). A slower line lowers it to its own rate. */
+  readonly minRateBps?: number
+  /** FAST_REACT 1 is `both`, the default; FAST_REACT 0 is `per-rtt`. The reference has no `per-ack`. */
+  readonly reaction?: HpccReaction
+  /** MULTI_RATE: a reference rate for each hop, the least of them counts. Default false. */
+  readonly multiRate?: boolean
+  /** SAMPLE_FEEDBACK: a fast reaction passes over hops whose queue is empty. Default false. */
+  readonly sampleFeedback?: boolean
+  /** VAR_WIN: the window shrinks with the rate, rather than stay at `PathInfo.windowBytes`. Default true (run.py). */
+  readonly varWin?: boolean
+}
+
+export type HpccOptions = HpccPaperOptions | HpccNs3Options
+
+/** An option, or a property of the path, that HPCC cannot work with. */
+export class HpccOptionsError extends Error {
+  readonly _tag = "HpccOptionsError"
+  override readonly name = "HpccOptionsError"
+  /** The option, as the interface spells it. */
+  readonly option: string
+  /** What it was. */
+  readonly value: unknown
+  /** What it has to be. */
+  readonly expected: string
+
+  constructor(option: string, value: unknown, expected: string) {
+    super(`hpcc: ${option} is ${String(value)}, expected ${expected}`)
+    this.option = option
+    this.value = value
+    this.expected = expected
+  }
+}
+
+const reactions: ReadonlyArray<unknown> = ["both", "per-ack", "per-rtt"]
+
+const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
+  if (!legal) throw new HpccOptionsError(option, value, expected)
+}
+
+const checkInteger = (option: string, value: number | undefined, least: number): void =>
+  check(
+    option,
+    value,
+    value === undefined || (Number.isSafeInteger(value) && value >= least),
+    `an integer of at least ${least}`,
+  )
+
+/** Throws `HpccOptionsError` at the first option that is out of its range. */
+export const checkOptions = (options: HpccOptions): void => {
+  const { variant, eta = 1, reaction = "both" } = options
+  check("variant", variant, variant === "paper" || variant === "ns3", "paper or ns3")
+  check("eta", eta, eta > 0 && eta < Infinity, "a finite number above 0")
+  checkInteger("maxStage", options.maxStage, 0)
+  check("reaction", reaction, reactions.includes(reaction), reactions.join(", "))
+  if (options.variant === "paper") {
+    const { additiveIncreaseBytes: increase = 0, minWindowBytes = 1 } = options
+    check("additiveIncreaseBytes", increase, increase >= 0 && increase < Infinity, "a finite number of at least 0")
+    check(
+      "minWindowBytes",
+      minWindowBytes,
+      minWindowBytes >= 1 && minWindowBytes < Infinity,
+      "a finite number of at least 1",
+    )
+  } else {
+    checkInteger("additiveIncreaseBps", options.additiveIncreaseBps, 0)
+    checkInteger("minRateBps", options.minRateBps, 1)
+  }
+}
+
+/** Throws `HpccOptionsError` when the path has no line rate or no base RTT, both of which HPCC divides by. */
+export const checkPath = (lineRateBps: number, baseRttPs: number): void => {
+  check("lineRateBps", lineRateBps, lineRateBps >= 1 && lineRateBps < Infinity, "a finite rate of at least 1 bit/s")
+  check("baseRttPs", baseRttPs, baseRttPs > 0 && baseRttPs < Infinity, "a finite time above 0")
+}

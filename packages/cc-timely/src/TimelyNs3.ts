@@ -1,0 +1,132 @@
+import { type Ack, type Controller, NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
+import { defaults, type TimelyNs3Options } from "./TimelyOptions.ts"
+import { startWindow, windowAt } from "./TimelyWindow.ts"
+
+/** Increases in a row before the hyper-active one. */
+const HYPER_AFTER = 5
+
+/**
+ * TIMELY as HPCC's ns-3 code has it, to the last bit: one update a round trip, RTTs in whole ns, integer rates that a
+ * multiplication truncates. It differs from the paper in that the stage counts every increase, and in having a
+ * separate hyper-active rate instead of N times δ.
+ */
+export class TimelyNs3 implements Controller {
+  /** Bit/s, an integer. */
+  rate: number
+  window: number
+  readonly nextTimer: Time = NEVER
+
+  private readonly lineRateBps: number
+  private readonly minRateBps: number
+  private readonly additiveIncreaseBps: number
+  private readonly hyperIncreaseBps: number
+  private readonly alpha: number
+  private readonly beta: number
+  private readonly lowNs: number
+  private readonly highNs: number
+  private readonly minRttNs: number
+  private readonly windowBytes: number
+  private readonly variableWindow: boolean
+
+  private stage = 0
+  private lastUpdateSequence = 0
+  private lastRttNs = 0
+  private rttDiffNs = 0
+  private gradient = 0
+
+  private increases = 0
+  private decreases = 0
+  private unstamped = 0
+
+  constructor(options: TimelyNs3Options, path: PathInfo) {
+    const lineRateBps = Math.trunc(path.lineRateBps)
+    this.lineRateBps = lineRateBps
+    this.minRateBps = Math.min(options.minRateBps ?? 1e9, lineRateBps)
+    this.additiveIncreaseBps = options.additiveIncreaseBps ?? Math.trunc(lineRateBps / 1000)
+    this.hyperIncreaseBps = options.hyperIncreaseBps ?? Math.trunc(lineRateBps / 200)
+    this.alpha = options.alpha ?? defaults.alpha
+    this.beta = options.beta ?? defaults.beta
+    this.lowNs = (options.lowThresholdPs ?? defaults.lowThresholdPs) / 1000
+    this.highNs = (options.highThresholdPs ?? defaults.highThresholdPs) / 1000
+    this.minRttNs = (options.minRttPs ?? defaults.minRttPs) / 1000
+    this.windowBytes = startWindow(options.window, path)
+    this.variableWindow = options.window === "variable" && this.windowBytes < Infinity
+    this.rate = lineRateBps
+    this.window = this.windowBytes
+  }
+
+  onSent(): void {}
+
+  onAck(_now: Time, ack: Ack): boolean {
+    if (!(ack.rttPs >= 0 && ack.rttPs < Infinity)) {
+      this.unstamped++
+      return false
+    }
+    // The first acknowledgement of a byte that was sent after the last update; the others are not looked at.
+    if (!(ack.sequence > this.lastUpdateSequence)) return false
+    const rttNs = Math.trunc(ack.rttPs / 1000)
+    const first = this.lastUpdateSequence === 0
+    if (!first) this.update(rttNs)
+    if (ack.sent > this.lastUpdateSequence) {
+      this.lastUpdateSequence = ack.sent
+      this.lastRttNs = rttNs
+    }
+    return !first
+  }
+
+  onCnp(): boolean {
+    return false
+  }
+
+  onLoss(): boolean {
+    return false
+  }
+
+  onTimer(): boolean {
+    return false
+  }
+
+  metrics(): Readonly<Record<string, number>> {
+    return {
+      gradient: this.gradient,
+      stage: this.stage,
+      lastUpdateSequence: this.lastUpdateSequence,
+      increases: this.increases,
+      decreases: this.decreases,
+      unstamped: this.unstamped,
+      rttDiffNs: this.rttDiffNs,
+      lastRttNs: this.lastRttNs,
+    }
+  }
+
+  private update(rttNs: number): void {
+    this.rttDiffNs = (1 - this.alpha) * this.rttDiffNs + this.alpha * (rttNs - this.lastRttNs)
+    this.gradient = this.rttDiffNs / this.minRttNs
+    if (rttNs < this.lowNs) return this.increase()
+    if (rttNs > this.highNs) return this.decrease(1 - this.beta * (1 - this.highNs / rttNs))
+    if (this.gradient <= 0) return this.increase()
+    const factor = 1 - this.beta * this.gradient
+    this.decrease(factor < 0 ? 0 : factor)
+  }
+
+  private increase(): void {
+    const step = this.stage < HYPER_AFTER ? this.additiveIncreaseBps : this.hyperIncreaseBps
+    const rate = this.rate + step
+    this.stage++
+    this.increases++
+    this.setRate(rate > this.lineRateBps ? this.lineRateBps : rate)
+  }
+
+  private decrease(factor: number): void {
+    const rate = Math.trunc(this.rate * factor)
+    this.stage = 0
+    this.decreases++
+    this.setRate(rate < this.minRateBps ? this.minRateBps : rate)
+  }
+
+  private setRate(rate: number): void {
+    if (rate === this.rate) return
+    this.rate = rate
+    if (this.variableWindow) this.window = windowAt(this.windowBytes, rate, this.lineRateBps)
+  }
+}

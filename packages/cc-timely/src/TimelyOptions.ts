@@ -1,0 +1,161 @@
+/**
+ * The window that bounds the bytes in flight (HPCC §5.1 calls it TIMELY+win).
+ *
+ * - `none`: pacing alone, as TIMELY has it.
+ * - `fixed`: `PathInfo.windowBytes`.
+ * - `variable`: that window times the rate over the line rate, whole bytes, at least 1.
+ *
+ * Where the path gives no window (`windowBytes` 0) there is none.
+ */
+export type TimelyWindow = "none" | "fixed" | "variable"
+
+/** What the three variants share. */
+export interface TimelyOptionsBase {
+  /** Weight of the newest RTT difference in the moving average, above 0 to 1. Default 0.875; see each preset. */
+  readonly alpha?: number
+  /** β, the multiplicative decrease factor, above 0 to 1. Default 0.8; `patched` 0.008. */
+  readonly beta?: number
+  /** T_low, ps. At least 0. Below it the rate only rises. Default 50 µs. */
+  readonly lowThresholdPs?: number
+  /** T_high, ps. Above T_low. Above it the rate falls by the RTT alone. Default 500 µs; `patched` 1 ms. */
+  readonly highThresholdPs?: number
+  /** What normalises the gradient, ps. Above 0: a gradient is divided by it. Default 20 µs; `patched` 2 µs. */
+  readonly minRttPs?: number
+  /** Default `none`. */
+  readonly window?: TimelyWindow
+}
+
+/** TIMELY as its authors' paper has it. */
+export interface TimelyPaperOptions extends TimelyOptionsBase {
+  readonly variant: "paper"
+  /** δ, bit/s. At least 0. Default 10 Mb/s (TIMELY §4.3). */
+  readonly additiveIncreaseBps?: number
+  /** Bytes between two completion events, 16 to 64 KiB in the paper. At least 1. Default 64 KiB. */
+  readonly segmentBytes?: number
+  /** Completions with a gradient of at most 0, in a row, before δ counts N times. Integer, at least 1. Default 5. */
+  readonly hyperAfter?: number
+  /** N. At least 1. Default 5 (TIMELY §4.3). */
+  readonly hyperFactor?: number
+  /** Floor of the rate, bit/s. Above 0. Default 10 Mb/s. The paper names none. */
+  readonly minRateBps?: number
+}
+
+/** TIMELY as HPCC's ns-3 code has it: integer rates, RTTs in whole ns, one update a round trip. */
+export interface TimelyNs3Options extends TimelyOptionsBase {
+  readonly variant: "ns3"
+  /** RATE_AI, bit/s. Integer, at least 0. Default 1/1000 of the line rate, 100 Mb/s at 100 Gb/s (run.py). */
+  readonly additiveIncreaseBps?: number
+  /** RATE_HAI, bit/s. Integer, at least 0. Default 1/200 of the line rate, 500 Mb/s at 100 Gb/s (run.py). */
+  readonly hyperIncreaseBps?: number
+  /** MIN_RATE, bit/s. Integer, at least 1. Default 1 Gb/s (run.py). A slower line lowers it to its own rate. */
+  readonly minRateBps?: number
+}
+
+/** TIMELY patched for a fixed point ("ECN or Delay" §4), in the form eRPC gave it. */
+export interface TimelyPatchedOptions extends TimelyOptionsBase {
+  readonly variant: "patched"
+  /**
+   * `patched` (the default): decrease in proportion to how far the RTT is above T_low, weighted by the gradient.
+   * `gradient`: TIMELY's own law under eRPC's scaling by elapsed time, which is what eRPC ships switched on.
+   */
+  readonly law?: "patched" | "gradient"
+  /** δ, bit/s. At least 0. Default 40 Mb/s (eRPC: 5 MB/s). */
+  readonly additiveIncreaseBps?: number
+  /** Floor of the rate, bit/s. Above 0. Default 120 Mb/s (eRPC: 15 MB/s). */
+  readonly minRateBps?: number
+}
+
+export type TimelyOptions = TimelyPaperOptions | TimelyNs3Options | TimelyPatchedOptions
+
+/** An option, or a property of the path, that TIMELY cannot work with. */
+export class TimelyOptionsError extends Error {
+  readonly _tag = "TimelyOptionsError"
+  override readonly name = "TimelyOptionsError"
+  /** The option, as the interface spells it. */
+  readonly option: string
+  /** What it was. */
+  readonly value: unknown
+  /** What it has to be. */
+  readonly expected: string
+
+  constructor(option: string, value: unknown, expected: string) {
+    super(`timely: ${option} is ${String(value)}, expected ${expected}`)
+    this.option = option
+    this.value = value
+    this.expected = expected
+  }
+}
+
+const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
+  if (!legal) throw new TimelyOptionsError(option, value, expected)
+}
+
+const finite = (value: number): boolean => value > -Infinity && value < Infinity
+
+const checkInteger = (option: string, value: number | undefined, least: number): void =>
+  check(
+    option,
+    value,
+    value === undefined || (Number.isSafeInteger(value) && value >= least),
+    `an integer of at least ${least}`,
+  )
+
+const checkAtLeast = (option: string, value: number | undefined, least: number): void =>
+  check(option, value, value === undefined || (value >= least && finite(value)), `a finite number of at least ${least}`)
+
+const checkAbove = (option: string, value: number | undefined, bound: number): void =>
+  check(option, value, value === undefined || (value > bound && finite(value)), `a finite number above ${bound}`)
+
+/** Throws `TimelyOptionsError` at the first option that is out of its range. */
+export const checkOptions = (options: TimelyOptions): void => {
+  const { variant, alpha = 1, beta = 1, window = "none" } = options
+  check("variant", variant, ["paper", "ns3", "patched"].includes(variant), "paper, ns3 or patched")
+  check("alpha", alpha, alpha > 0 && alpha <= 1, "above 0, at most 1")
+  check("beta", beta, beta > 0 && beta <= 1, "above 0, at most 1")
+  checkAbove("minRttPs", options.minRttPs, 0)
+  checkAtLeast("lowThresholdPs", options.lowThresholdPs, 0)
+  // "patched" measures how far an RTT is above T_low in units of T_low.
+  if (variant === "patched") checkAbove("lowThresholdPs", options.lowThresholdPs, 0)
+  const low = options.lowThresholdPs ?? defaults.lowThresholdPs
+  const high = options.highThresholdPs ?? (variant === "patched" ? patchedDefaults : defaults).highThresholdPs
+  check("highThresholdPs", high, high > low && finite(high), `a finite time above T_low, ${low} ps`)
+  check("window", window, ["none", "fixed", "variable"].includes(window), "none, fixed or variable")
+  if (options.variant === "ns3") {
+    checkInteger("additiveIncreaseBps", options.additiveIncreaseBps, 0)
+    checkInteger("hyperIncreaseBps", options.hyperIncreaseBps, 0)
+    checkInteger("minRateBps", options.minRateBps, 1)
+    return
+  }
+  checkAtLeast("additiveIncreaseBps", options.additiveIncreaseBps, 0)
+  checkAbove("minRateBps", options.minRateBps, 0)
+  if (options.variant === "paper") {
+    checkAtLeast("segmentBytes", options.segmentBytes, 1)
+    checkInteger("hyperAfter", options.hyperAfter, 1)
+    checkAtLeast("hyperFactor", options.hyperFactor, 1)
+  } else {
+    const { law = "patched" } = options
+    check("law", law, law === "patched" || law === "gradient", "patched or gradient")
+  }
+}
+
+/** Throws `TimelyOptionsError` when the path has no line rate. */
+export const checkPath = (lineRateBps: number): void =>
+  check("lineRateBps", lineRateBps, lineRateBps >= 1 && finite(lineRateBps), "a finite rate of at least 1 bit/s")
+
+/** TIMELY §4.3 and §5, and the reference simulator's attributes. */
+export const defaults = {
+  alpha: 0.875,
+  beta: 0.8,
+  lowThresholdPs: 50e6,
+  highThresholdPs: 500e6,
+  minRttPs: 20e6,
+} as const
+
+/** eRPC's timely.h with its patch on. */
+export const patchedDefaults = {
+  alpha: 0.875,
+  beta: 0.008,
+  lowThresholdPs: 50e6,
+  highThresholdPs: 1000e6,
+  minRttPs: 2e6,
+} as const
