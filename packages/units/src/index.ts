@@ -1,1 +1,17 @@
-export {}
+export { mulDivFloor } from "./Fraction.ts"
+export { formatRate, parseRate, type Rate, tryParseRate } from "./Rate.ts"
+export { ns3Nanoseconds, ns3TxNanoseconds, serializationPs } from "./Serialization.ts"
+export { formatSize, parseSize, type Size, tryParseSize } from "./Size.ts"
+export {
+  formatTime,
+  MICROSECOND,
+  MILLISECOND,
+  NANOSECOND,
+  NEVER,
+  PICOSECOND,
+  parseTime,
+  SECOND,
+  type Time,
+  tryParseTime,
+} from "./Time.ts"
+export { UnitError } from "./UnitError.ts"
