@@ -40,14 +40,20 @@ const binaryFraction = (value: number): readonly [bigint, number] => {
 
 /**
  * Seconds to whole nanoseconds the way ns-3 converts them: the fraction is cut to 64 bits, and the product is cut
- * again. What looks whole mostly comes out one less: 550 B at 100 Gb/s, the double 4.4e-8, gives 43.
+ * again. Results that should be whole mostly come out one less: 550 B at 100 Gb/s, the double 4.4e-8, gives 43.
  *
- * ns = ⌊x⌋·10⁹ + ⌊⌊frac(x)·2⁶⁴⌋·10⁹ / 2⁶⁴⌋ (ns-3, int64x64_t and Time::From). Every step below is exact in doubles:
- * 10⁹/2⁶⁴ = 5⁹/2⁵⁵, 5⁹ < 2²¹, so each 32-bit half of the fraction times 5⁹ stays below 2⁵³.
+ * ns = ⌊x⌋·10⁹ + ⌊⌊frac(x)·2⁶⁴⌋·10⁹ / 2⁶⁴⌋ (ns-3, int64x64_t and Time::From). The plain product is within 1e-7 of the
+ * true one, so its floor decides unless it lies next to an integer (half the cost: 11 ns instead of 23). There, every
+ * step is exact in doubles: 10⁹/2⁶⁴ = 5⁹/2⁵⁵, and 5⁹ < 2²¹, so each 32-bit half of the fraction times 5⁹ is below 2⁵³.
  *
  * @param seconds 0 to 9,007,199 (2^53 ns)
  */
 export const ns3Nanoseconds = (seconds: number): number => {
+  if (seconds < 1) {
+    const product = seconds * 1e9
+    const floor = Math.floor(product)
+    if (Math.abs(product - floor - 0.5) < 0.499999) return floor
+  }
   const whole = Math.floor(seconds)
   const fraction = Math.floor((seconds - whole) * TWO_64)
   const high = Math.floor(fraction / TWO_32)
