@@ -1,4 +1,17 @@
 export {
+  type BucketOptions,
+  compareFct,
+  defaultEnds,
+  type FctComparison,
+  type FctPair,
+  type Percentile,
+  percentileOf,
+  type SlowdownBucket,
+  type SlowdownStats,
+  slowdownBuckets,
+  statsOf,
+} from "./Buckets.ts"
+export {
   applyOverrides,
   type ConfigEntry,
   type ConfigFile,
@@ -29,4 +42,22 @@ export {
 export { flowsOf, formatFlows, type Ns3Flow, type Ns3Flows, parseFlows, startText } from "./Flow.ts"
 export { formatNote, type Ns3Fault, Ns3FormatError, type Ns3Note, type Ns3Place } from "./FormatError.ts"
 export { isNodeIp, linkIp, nodeIp, nodeOfIp } from "./NodeAddress.ts"
+export { formatPfc, formatPfcLine, type PfcEvents, parsePfc } from "./Pfc.ts"
+export { formatQlen, formatQlenDump, parseQlen, type QlenDump, type QlenFile, type QlenPort } from "./Qlen.ts"
 export { formatTopology, type Ns3Link, type Ns3Topology, parseTopology, switchFlags } from "./Topology.ts"
+export {
+  readTr,
+  TR_RECORD_OCTETS,
+  type TrHeader,
+  type TrPort,
+  TrReader,
+  TrRecord,
+  trEvents,
+  trProtocols,
+} from "./Tr.ts"
+export { formatTraceList, parseTraceList, type TraceList } from "./TraceList.ts"
+export { compareTr, type TrComparison, type TrDifference, type TrFieldDifference } from "./TrCompare.ts"
+export { parseTrFilter, type TrFilter } from "./TrFilter.ts"
+export { encodeTrHeader, trHeaderOf } from "./TrHeader.ts"
+export { formatRecord } from "./TrText.ts"
+export { type TrSink, TrWriter } from "./TrWriter.ts"

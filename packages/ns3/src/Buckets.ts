@@ -1,0 +1,177 @@
+import { type Ns3Fcts, slowdownOf } from "./Fct.ts"
+
+/**
+ * Which of n sorted values is the p-th percentile, p in 0..1. "original": the one at index ⌊n·p⌋, as fct_analysis.py
+ * takes it, the last at most; "nearest-rank": the one at index ⌈n·p⌉ − 1, the first at least.
+ */
+export type Percentile = "original" | "nearest-rank"
+
+/** Slowdowns of the flows of one range of sizes; NaN where there is none. */
+export interface SlowdownStats {
+  readonly count: number
+  readonly mean: number
+  readonly p50: number
+  readonly p95: number
+  readonly p99: number
+}
+
+/** A range of sizes: above the end of the bucket before, up to and with `endBytes`. */
+export interface SlowdownBucket extends SlowdownStats {
+  readonly endBytes: number
+}
+
+export interface BucketOptions {
+  /** Ends in ascending order; the last bucket should end at Infinity. */
+  readonly ends?: ReadonlyArray<number>
+  /** "original" unless said otherwise. */
+  readonly percentile?: Percentile
+  /** Which flows count: all unless said otherwise. fct_analysis.py takes those of dport 100 (200: incast). */
+  readonly where?: (fcts: Ns3Fcts, index: number) => boolean
+}
+
+/** The ends of the buckets by default, in bytes; each belongs to the bucket that it ends. */
+export const defaultEnds: ReadonlyArray<number> = [
+  300,
+  1000,
+  2000,
+  10_000,
+  50_000,
+  120_000,
+  500_000,
+  1e6,
+  5e6,
+  Number.POSITIVE_INFINITY,
+]
+
+/** The slowdown percentiles of the flows by size. Flows above the last end are in no bucket. */
+export const slowdownBuckets = (fcts: Ns3Fcts, options: BucketOptions = {}): ReadonlyArray<SlowdownBucket> => {
+  const ends = options.ends ?? defaultEnds
+  const slowdowns: Array<Array<number>> = ends.map(() => [])
+  for (let i = 0; i < fcts.count; i++) {
+    if (options.where?.(fcts, i) === false) continue
+    const size = fcts.sizeBytes[i]!
+    slowdowns[ends.findIndex((end) => size <= end)]?.push(slowdownOf(fcts.fctNs[i]!, fcts.standaloneFctNs[i]!))
+  }
+  return ends.map((endBytes, index) => ({ endBytes, ...statsOf(slowdowns[index]!, options.percentile) }))
+}
+
+/** The stats of some slowdowns, in any order. */
+export const statsOf = (slowdowns: ReadonlyArray<number>, percentile: Percentile = "original"): SlowdownStats => {
+  const sorted = Float64Array.from(slowdowns).sort()
+  let sum = 0
+  for (const slowdown of sorted) sum += slowdown
+  return {
+    count: sorted.length,
+    mean: sum / sorted.length,
+    p50: percentileOf(sorted, 0.5, percentile),
+    p95: percentileOf(sorted, 0.95, percentile),
+    p99: percentileOf(sorted, 0.99, percentile),
+  }
+}
+
+/** The p-th percentile, p in 0..1, of values sorted ascending; NaN of none. */
+export const percentileOf = (sorted: Float64Array, p: number, percentile: Percentile = "original"): number => {
+  const rank = percentile === "original" ? Math.floor(sorted.length * p) : Math.ceil(sorted.length * p) - 1
+  return sorted[Math.min(Math.max(rank, 0), sorted.length - 1)] ?? Number.NaN
+}
+
+/** A flow that is in both files: its index in each, and how far apart its completion times are. */
+export interface FctPair {
+  readonly indexA: number
+  readonly indexB: number
+  readonly fctNsA: number
+  readonly fctNsB: number
+  /** |b − a| / a. */
+  readonly difference: number
+}
+
+export interface FctComparison {
+  readonly buckets: ReadonlyArray<{ readonly endBytes: number; readonly a: SlowdownStats; readonly b: SlowdownStats }>
+  /** Flows in both files. */
+  readonly matched: number
+  /** Matched flows with the same completion time. */
+  readonly identical: number
+  /** Matched flows of which every field is the same. */
+  readonly identicalLines: number
+  /** Matched flows whose completion times differ by at most 1 %, identical ones included. */
+  readonly withinOnePercent: number
+  /** The matched flow that differs most, the first of equals; undefined when none differs. */
+  readonly worst: FctPair | undefined
+  /** Indices in b of flows that a does not have, and the other way round. */
+  readonly missingInA: ReadonlyArray<number>
+  readonly missingInB: ReadonlyArray<number>
+}
+
+/**
+ * Compares two files of completion times, flows matched by source, destination and both ports, and repeated ones by
+ * their order. The order of lines does not matter otherwise.
+ */
+export const compareFct = (a: Ns3Fcts, b: Ns3Fcts, options: BucketOptions = {}): FctComparison => {
+  const pairing = pairFlows(a, b)
+  let matched = 0
+  let identical = 0
+  let identicalLines = 0
+  let withinOnePercent = 0
+  let worst: FctPair | undefined
+  const missingInB: Array<number> = []
+  for (let indexA = 0; indexA < a.count; indexA++) {
+    const indexB = pairing.partner[indexA]!
+    if (indexB < 0) {
+      missingInB.push(indexA)
+      continue
+    }
+    matched++
+    const fctNsA = a.fctNs[indexA]!
+    const fctNsB = b.fctNs[indexB]!
+    const gap = Math.abs(fctNsB - fctNsA)
+    if (gap === 0) identical++
+    if (gap === 0 && sameOtherwise(a, indexA, b, indexB)) identicalLines++
+    if (gap * 100 <= fctNsA) withinOnePercent++
+    const difference = gap === 0 ? 0 : gap / fctNsA
+    if (difference > (worst?.difference ?? 0)) worst = { indexA, indexB, fctNsA, fctNsB, difference }
+  }
+  const bucketsB = slowdownBuckets(b, options)
+  const buckets = slowdownBuckets(a, options).map(({ endBytes, ...stats }, index) => {
+    const { endBytes: _, ...other } = bucketsB[index]!
+    return { endBytes, a: stats, b: other }
+  })
+  return {
+    buckets,
+    matched,
+    identical,
+    identicalLines,
+    withinOnePercent,
+    worst,
+    missingInA: pairing.alone,
+    missingInB,
+  }
+}
+
+const sameOtherwise = (a: Ns3Fcts, i: number, b: Ns3Fcts, j: number): boolean =>
+  a.sizeBytes[i] === b.sizeBytes[j] && a.startNs[i] === b.startNs[j] && a.standaloneFctNs[i] === b.standaloneFctNs[j]
+
+// Chains of flows of b under a 48-bit key, so that a million flows need no string each.
+const pairFlows = (a: Ns3Fcts, b: Ns3Fcts) => {
+  const heads = new Map<number, number>()
+  const next = new Int32Array(b.count)
+  for (let j = b.count - 1; j >= 0; j--) {
+    const key = keyOf(b, j)
+    next[j] = heads.get(key) ?? -1
+    heads.set(key, j)
+  }
+  const partner = new Int32Array(a.count).fill(-1)
+  const taken = new Uint8Array(b.count)
+  for (let i = 0; i < a.count; i++) {
+    let j = heads.get(keyOf(a, i)) ?? -1
+    while (j >= 0 && (taken[j] === 1 || a.dport[i] !== b.dport[j])) j = next[j]!
+    if (j < 0) continue
+    taken[j] = 1
+    partner[i] = j
+  }
+  const alone: Array<number> = []
+  for (let j = 0; j < b.count; j++) if (taken[j] === 0) alone.push(j)
+  return { partner, alone }
+}
+
+const keyOf = (fcts: Ns3Fcts, index: number): number =>
+  (fcts.src[index]! * 0x10000 + fcts.dst[index]!) * 0x10000 + fcts.sport[index]!
