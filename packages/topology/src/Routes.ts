@@ -1,0 +1,208 @@
+import { type Graph, hostsOf } from "./Graph.ts"
+import type { Ports } from "./Ports.ts"
+import { TopologyError } from "./TopologyError.ts"
+
+export interface RoutesOptions {
+  /**
+   * How equal-cost next hops are ordered: by the number of the next node. A hash picks by position, so the order is
+   * part of the result. Default "ascending"; the public HPCC simulator for ns-3 has "descending" on its fat tree.
+   */
+  readonly order?: "ascending" | "descending"
+  /**
+   * What parallel links between two nodes mean. "all" (default): each is a next hop, in the order they were listed.
+   * "last": only the last one listed exists for routing, up or down, as in the HPCC simulator, whose neighbour table
+   * has one entry per node.
+   */
+  readonly parallel?: "all" | "last"
+}
+
+/**
+ * Shortest paths to every host, by number of links. A path goes through switches only: a host with several links
+ * never forwards.
+ *
+ * The next hops of all (node, host) pairs lie in two flat arrays that a hot path may read itself:
+ * `table[start[e]] … table[start[e + 1] - 1]` with `e = node · hosts.length + hostIndex[destination]`.
+ * `setLink` replaces `start`, `table` and adds one to `version`: whoever caches routes compares it.
+ */
+export class Routes {
+  /** The hosts, ascending. */
+  readonly hosts: Int32Array
+  /** The position of a node in `hosts`; -1 for a switch. */
+  readonly hostIndex: Int32Array
+  /** Where the next hops of a (node, host) pair begin in `table`; nodes · hosts + 1 entries. */
+  start: Int32Array
+  /** Egress ports. */
+  table: Int32Array = new Int32Array(0)
+  /** How often the routes have changed. */
+  version = 0
+  /** Switches on the longest of the shortest paths between two hosts; 0 when no two hosts are connected through one. */
+  maxHops = 0
+
+  private readonly graph: Graph
+  private readonly ports: Ports
+  private readonly up: Uint8Array
+  /** Links to walk from a (node, host) pair to that host, -1 when there is no way; [node · hosts + host position]. */
+  private readonly links: Int32Array
+  /** Routable ports of each node in next-hop order, with where each node's begin. */
+  private readonly ordered: Int32Array
+  private readonly first: Int32Array
+
+  constructor(graph: Graph, ports: Ports, options: RoutesOptions = {}) {
+    this.graph = graph
+    this.ports = ports
+    this.hosts = hostsOf(graph)
+    this.hostIndex = new Int32Array(graph.nodes).fill(-1)
+    for (const [index, host] of this.hosts.entries()) this.hostIndex[host] = index
+    this.up = new Uint8Array(graph.links.length).fill(1)
+    this.links = new Int32Array(graph.nodes * this.hosts.length)
+    this.start = new Int32Array(graph.nodes * this.hosts.length + 1)
+    this.first = new Int32Array(graph.nodes + 1)
+    this.ordered = new Int32Array(ports.count)
+    this.order(options.order ?? "ascending", options.parallel ?? "all")
+    this.compute()
+  }
+
+  /**
+   * The egress ports at `node` on a shortest path to the host `destination`; empty at the destination itself and
+   * where there is no way. A view into `table`.
+   *
+   * @throws TopologyError "not-a-host"
+   */
+  nextHops(node: number, destination: number): Int32Array {
+    const entry = node * this.hosts.length + this.position(destination)
+    return this.table.subarray(this.start[entry], this.start[entry + 1])
+  }
+
+  /**
+   * Links on the shortest path from `node` to the host `destination`; -1 when there is none.
+   *
+   * @throws TopologyError "not-a-host"
+   */
+  distance(node: number, destination: number): number {
+    return this.links[node * this.hosts.length + this.position(destination)] ?? -1
+  }
+
+  /**
+   * Whether packets of `source` can arrive at the host `destination`.
+   *
+   * @throws TopologyError "not-a-host"
+   */
+  reachable(source: number, destination: number): boolean {
+    return this.distance(source, destination) >= 0
+  }
+
+  /**
+   * Takes a link down or up again and computes every route anew, which costs as much as making them.
+   *
+   * @throws TopologyError "unknown-link"
+   */
+  setLink(link: number, up: boolean): void {
+    if (this.up[link] === undefined) throw new TopologyError("unknown-link", `link ${link} does not exist`, { link })
+    if (this.up[link] === Number(up)) return
+    this.up[link] = Number(up)
+    this.version++
+    this.compute()
+  }
+
+  /** Whether a link is up. */
+  isUp(link: number): boolean {
+    return this.up[link] === 1
+  }
+
+  private position(host: number): number {
+    const index = this.hostIndex[host] ?? -1
+    if (index < 0) throw new TopologyError("not-a-host", `node ${host} is not a host`, { node: host })
+    return index
+  }
+
+  /** Sorts each node's ports once: ports to one neighbour stay in the order their links were listed. */
+  private order(order: "ascending" | "descending", parallel: "all" | "last"): void {
+    const sign = order === "ascending" ? 1 : -1
+    let count = 0
+    for (let node = 0; node < this.graph.nodes; node++) {
+      this.first[node] = count
+      let ports = [...this.ports.portsOf(node)]
+      if (parallel === "last") {
+        const last = new Map(ports.map((port) => [this.ports.peerNode(port), port]))
+        ports = ports.filter((port) => last.get(this.ports.peerNode(port)) === port)
+      }
+      ports.sort((p, q) => sign * (this.ports.peerNode(p) - this.ports.peerNode(q)) || p - q)
+      this.ordered.set(ports, count)
+      count += ports.length
+    }
+    this.first[this.graph.nodes] = count
+  }
+
+  private compute(): void {
+    this.measure()
+    this.list()
+  }
+
+  /** Breadth first from every host, over links that are up; hosts other than the origin are leaves. */
+  private measure(): void {
+    const { nodes, isSwitch } = this.graph
+    const { up, links, ordered, first } = this
+    const node = this.ports.node
+    const count = this.hosts.length
+    const queue = new Int32Array(nodes)
+    const distance = new Int32Array(nodes)
+    let longest = 0
+    for (let index = 0; index < count; index++) {
+      const origin = this.hosts[index]!
+      distance.fill(-1)
+      distance[origin] = 0
+      queue[0] = origin
+      let tail = 1
+      for (let head = 0; head < tail; head++) {
+        const at = queue[head]!
+        const next = distance[at]! + 1
+        const end = first[at + 1]!
+        for (let i = first[at]!; i < end; i++) {
+          const port = ordered[i]!
+          const neighbour = node[port ^ 1]!
+          if (distance[neighbour]! >= 0 || up[port >> 1] === 0) continue
+          distance[neighbour] = next
+          if (isSwitch[neighbour] === 1) queue[tail++] = neighbour
+          else if (next > longest) longest = next
+        }
+      }
+      for (let at = 0; at < nodes; at++) links[at * count + index] = distance[at]!
+    }
+    this.maxHops = longest > 0 ? longest - 1 : 0
+  }
+
+  /** A port is a next hop when its far end is one link nearer, and is a switch or the destination. */
+  private list(): void {
+    const { nodes, isSwitch } = this.graph
+    const { up, links, ordered, first, hosts } = this
+    const node = this.ports.node
+    const start = new Int32Array(nodes * hosts.length + 1)
+    let table = new Int32Array(Math.max(1024, start.length * 2))
+    let count = 0
+    for (let at = 0; at < nodes; at++) {
+      const begin = first[at]!
+      const degree = first[at + 1]! - begin
+      for (let index = 0; index < hosts.length; index++) {
+        start[at * hosts.length + index] = count
+        const nearer = links[at * hosts.length + index]! - 1
+        if (nearer < 0) continue
+        if (count + degree > table.length) table = grown(table, count + degree)
+        for (let i = begin; i < begin + degree; i++) {
+          const port = ordered[i]!
+          const neighbour = node[port ^ 1]!
+          if (links[neighbour * hosts.length + index] !== nearer || up[port >> 1] === 0) continue
+          if (isSwitch[neighbour] === 1 || neighbour === hosts[index]) table[count++] = port
+        }
+      }
+    }
+    start[nodes * hosts.length] = count
+    this.start = start
+    this.table = table.slice(0, count)
+  }
+}
+
+const grown = (table: Int32Array, needed: number): Int32Array<ArrayBuffer> => {
+  const larger = new Int32Array(Math.max(table.length * 2, needed))
+  larger.set(table)
+  return larger
+}
