@@ -17,8 +17,9 @@ export interface HpccPaperOptions {
   /** W_AI, bytes. At least 0. Default 80 (HPCC §5.1). `additiveIncreaseBytes` computes it by the paper's rule. */
   readonly additiveIncreaseBytes?: number
   /**
-   * Floor of the window, bytes. At least 1. Default: one MTU. The paper names none; without one a window could shrink
-   * to nothing.
+   * Floor of the window, bytes. At least 1, and never above W_init. Default W_init / 100, what a least rate of 1 Gb/s
+   * is to the reference's 100 Gb/s. The paper names none; a window below one packet still lets one packet out at a
+   * time, and the rate keeps them apart.
    */
   readonly minWindowBytes?: number
   /** Default `both`. */

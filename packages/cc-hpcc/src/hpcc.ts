@@ -1,22 +1,23 @@
 import type { ControllerFactory } from "@rdmakit/protocol"
 import { HpccNs3 } from "./HpccNs3.ts"
-import { checkOptions, checkPath, type HpccNs3Options } from "./HpccOptions.ts"
+import { checkOptions, checkPath, type HpccOptions } from "./HpccOptions.ts"
+import { HpccPaper } from "./HpccPaper.ts"
 
 /**
  * HPCC, High Precision Congestion Control: the sender computes its window or rate from the telemetry that every
- * acknowledgement brings back.
+ * acknowledgement brings back (Li et al., SIGCOMM 2019).
  *
  * Throws `HpccOptionsError` when an option is out of its range; `make` throws it when the path has no line rate or no
  * base RTT.
  */
-export const hpcc = (options: HpccNs3Options): ControllerFactory => {
+export const hpcc = (options: HpccOptions): ControllerFactory => {
   checkOptions(options)
   return {
     name: `hpcc/${options.variant}`,
     needs: ["int"],
     make: (_now, path) => {
       checkPath(path.lineRateBps, path.baseRttPs)
-      return new HpccNs3(options, path)
+      return options.variant === "paper" ? new HpccPaper(options, path) : new HpccNs3(options, path)
     },
   }
 }

@@ -1,3 +1,4 @@
+export { additiveIncreaseBytes } from "./additiveIncrease.ts"
 export {
   type HpccNs3Options,
   type HpccOptions,

@@ -102,11 +102,10 @@ export class TimelyNs3 implements Controller {
   private update(rttNs: number): void {
     this.rttDiffNs = (1 - this.alpha) * this.rttDiffNs + this.alpha * (rttNs - this.lastRttNs)
     this.gradient = this.rttDiffNs / this.minRttNs
-    if (rttNs < this.lowNs) return this.increase()
-    if (rttNs > this.highNs) return this.decrease(1 - this.beta * (1 - this.highNs / rttNs))
-    if (this.gradient <= 0) return this.increase()
-    const factor = 1 - this.beta * this.gradient
-    this.decrease(factor < 0 ? 0 : factor)
+    if (rttNs < this.lowNs) this.increase()
+    else if (rttNs > this.highNs) this.decrease(1 - this.beta * (1 - this.highNs / rttNs))
+    else if (this.gradient <= 0) this.increase()
+    else this.decrease(Math.max(0, 1 - this.beta * this.gradient))
   }
 
   private increase(): void {

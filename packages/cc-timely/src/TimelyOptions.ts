@@ -36,8 +36,13 @@ export interface TimelyPaperOptions extends TimelyOptionsBase {
   readonly hyperAfter?: number
   /** N. At least 1. Default 5 (TIMELY §4.3). */
   readonly hyperFactor?: number
-  /** Floor of the rate, bit/s. Above 0. Default 10 Mb/s. The paper names none. */
+  /** Floor of the rate, bit/s. Above 0. Default 100 Mb/s, as in HPCC's ns-3 code. The paper names none. */
   readonly minRateBps?: number
+  /**
+   * What one decrease leaves of the rate at least, 0 to below 1. Default 0.5, as in the code the authors published; in
+   * the paper's text it is 0, from where a flow that learns by its own segments takes long to come back.
+   */
+  readonly leastFactor?: number
 }
 
 /** TIMELY as HPCC's ns-3 code has it: integer rates, RTTs in whole ns, one update a round trip. */
@@ -132,6 +137,8 @@ export const checkOptions = (options: TimelyOptions): void => {
     checkAtLeast("segmentBytes", options.segmentBytes, 1)
     checkInteger("hyperAfter", options.hyperAfter, 1)
     checkAtLeast("hyperFactor", options.hyperFactor, 1)
+    const { leastFactor = 0.5 } = options
+    check("leastFactor", leastFactor, leastFactor >= 0 && leastFactor < 1, "at least 0, below 1")
   } else {
     const { law = "patched" } = options
     check("law", law, law === "patched" || law === "gradient", "patched or gradient")

@@ -1,3 +1,4 @@
+export { timelyPresets } from "./presets.ts"
 export {
   type TimelyNs3Options,
   type TimelyOptions,

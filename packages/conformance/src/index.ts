@@ -1,1 +1,7 @@
-export {}
+export { ContractViolation } from "./ContractViolation.ts"
+export { type Check, type ControllerExpectations, controllerChecks } from "./controllerChecks.ts"
+export { controllerSuite } from "./controllerSuite.ts"
+export { type DumbbellOptions, type DumbbellRun, dumbbell } from "./Dumbbell.ts"
+export type { DumbbellFlow } from "./Sender.ts"
+export { type AckScript, type Hop, scriptedAck } from "./scriptedAck.ts"
+export { WatchedController } from "./WatchedController.ts"
