@@ -1,5 +1,13 @@
 import { describe, expect, test } from "vitest"
-import { applyOverrides, configKeys, formatConfig, idleEntries, parseConfig } from "../src/index.ts"
+import {
+  applyOverrides,
+  checkLinkRates,
+  configKeys,
+  formatConfig,
+  idleEntries,
+  parseConfig,
+  parseTopology,
+} from "../src/index.ts"
 import { messageOf } from "./faults.ts"
 import { textOf } from "./testdata.ts"
 
@@ -161,5 +169,34 @@ describe("overrides", () => {
     ["", "--set:2:1: override: found nothing, expected KEY=value; the file ends here"],
   ])("%j is refused", (override, message) => {
     expect(messageOf(() => applyOverrides(parseConfig(least, "c"), ["CC_MODE=7", override]))).toBe(message)
+  })
+})
+
+describe("a config fits its topology", () => {
+  const check =
+    (rate: string, overrides: ReadonlyArray<string> = []) =>
+    () => {
+      const config = applyOverrides(parseConfig(textOf("tiny/hpcc.config.txt"), "c"), overrides)
+      checkLinkRates(config, parseTopology(`3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 ${rate} 1us 0\n`, "t"), "t")
+    }
+  const thresholds = ["KMIN_MAP=1 10000000000 1", "KMAX_MAP=1 10000000000 4", "PMAX_MAP=1 10000000000 0.2"]
+
+  test.each([
+    [check("400Gbps"), "no error"],
+    [check("10Gbps", ["ENABLE_QCN=0", "CC_MODE=7"]), "no error"],
+    [
+      check("10Gbps"),
+      't:4:1: rate: found "10Gbps", expected a rate in KMIN_MAP of c; the map has 100Gbps, 400Gbps; add',
+    ],
+    [
+      check("100Gbps", thresholds),
+      't:3:1: rate: found "100Gbps", expected a rate in KMIN_MAP of c; the map has 10Gbps',
+    ],
+    [
+      check("10Gbps", ["ENABLE_QCN=0"]),
+      't:4:1: rate: found "10Gbps", expected 25Gbps, 50Gbps, 100Gbps, 200Gbps, 400Gbps; HPCC',
+    ],
+  ])("%#", (run, message) => {
+    expect(messageOf(run)).toContain(message)
   })
 })
