@@ -1,1 +1,6 @@
-export {}
+export type { NicQueuePair } from "./Endpoints.ts"
+export { Endpoints } from "./Endpoints.ts"
+export type { HostNicOptions } from "./HostNic.ts"
+export { HostNic } from "./HostNic.ts"
+export { ReadyListNic } from "./ReadyListNic.ts"
+export { RoundRobinNic } from "./RoundRobinNic.ts"

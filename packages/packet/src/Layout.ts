@@ -75,7 +75,7 @@ export const EXT = {
   /** AETH: syndrome (8 bits) · message sequence number (24 bits). */
   aeth: 29,
   /** Queue key (DETH). */
-  queueKey: 30
+  queueKey: 30,
 } as const
 
 /** Doubles in a telemetry block before its hops: hop count, path identifier. */

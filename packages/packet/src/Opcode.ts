@@ -18,7 +18,7 @@ export const Opcode = {
   /** IEEE 802.1Qbb priority flow control frame. */
   Pfc: 0xf0,
   /** Acknowledge whose AETH says NAK, PSN sequence error (IBTA 1.7 §9.7.5.2.8); on the wire it is opcode 0x11. */
-  NakSequence: 0xf1
+  NakSequence: 0xf1,
 } as const
 export type Opcode = (typeof Opcode)[keyof typeof Opcode]
 
@@ -39,7 +39,9 @@ export const Flag = {
   /** Payload is a slice of a slab (extension record); clear: synthetic, only its length is known. */
   SlabPayload: 1 << 14,
   /** Solicited event (BTH SE). */
-  Solicited: 1 << 15
+  Solicited: 1 << 15,
+  /** Sent again after a timeout: a responder answers it even if it is a duplicate. */
+  AfterTimeout: 1 << 16,
 } as const
 
 /** ECN code points (RFC 3168 §5), in the low bits of the traffic class. */

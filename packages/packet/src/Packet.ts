@@ -17,7 +17,7 @@ import {
   TELEMETRY_HEAD,
   TELEMETRY_HOP,
   UDP_PORTS,
-  WIRE_BYTES
+  WIRE_BYTES,
 } from "./Layout.ts"
 import type { PacketPool } from "./PacketPool.ts"
 

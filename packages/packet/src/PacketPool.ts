@@ -1,4 +1,13 @@
-import { EXTENSION, EXTENSION_SHIFT, NEXT, RECORD_SHIFT, RECORD_WORDS, TELEMETRY, TELEMETRY_HEAD, TELEMETRY_HOP } from "./Layout.ts"
+import {
+  EXTENSION,
+  EXTENSION_SHIFT,
+  NEXT,
+  RECORD_SHIFT,
+  RECORD_WORDS,
+  TELEMETRY,
+  TELEMETRY_HEAD,
+  TELEMETRY_HOP,
+} from "./Layout.ts"
 
 /** The pool met its limit: more packets are alive than the run allowed. */
 export class PoolExhausted extends Error {

@@ -1,5 +1,5 @@
 export * as Layout from "./Layout.ts"
 export { Ecn, Flag, Opcode } from "./Opcode.ts"
 export { Packet } from "./Packet.ts"
-export { PacketPool, PoolExhausted } from "./PacketPool.ts"
 export type { PoolOptions } from "./PacketPool.ts"
+export { PacketPool, PoolExhausted } from "./PacketPool.ts"

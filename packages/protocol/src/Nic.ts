@@ -10,8 +10,8 @@ export interface NicPorts {
   wakeTime(port: number): Time
   /** Sets the wake-up of a port (a `kick` at that time), in place of one that is pending. */
   wakeAt(port: number, time: Time): void
-  /** Asks for `Nic.timer(time, endpoint)`. */
-  timerAt(endpoint: number, time: Time): void
+  /** Asks for `Nic.timer(time, endpoint)` at the NIC of `node`. */
+  timerAt(node: number, endpoint: number, time: Time): void
 }
 
 /** The NIC of one host: decides which queue pair sends next on each of its ports. */

@@ -10,7 +10,7 @@ export const Drop = {
   /** The egress queue is over its threshold. */
   EgressFull: -3,
   /** The packet passed more switches than a path may have. */
-  HopLimit: -4
+  HopLimit: -4,
 } as const
 export type Drop = (typeof Drop)[keyof typeof Drop]
 
@@ -19,7 +19,7 @@ export const dropNames: Readonly<Record<number, string>> = {
   [Drop.NoRoute]: "no-route",
   [Drop.IngressFull]: "ingress-full",
   [Drop.EgressFull]: "egress-full",
-  [Drop.HopLimit]: "hop-limit"
+  [Drop.HopLimit]: "hop-limit",
 }
 
 /** What a kernel lends to a switch: the ports are the kernel's. Ports are numbered across the whole network. */

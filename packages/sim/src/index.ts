@@ -1,1 +1,5 @@
-export {}
+export { EventQueue } from "./EventQueue.ts"
+export type { ExactKernelOptions } from "./ExactKernel.ts"
+export { ExactKernel, LinkLoss } from "./ExactKernel.ts"
+export type { Network } from "./Network.ts"
+export type { Tracer } from "./Tracer.ts"

@@ -1,1 +1,11 @@
-export {}
+export type { EcnDraws, EcnThresholds } from "./EcnMarker.ts"
+export { EcnMarker, HashedDraws } from "./EcnMarker.ts"
+export { murmur3, ns3Ecmp, ns3QueuePairHash, seededEcmp } from "./ecmp.ts"
+export type { NextHops } from "./RouteCache.ts"
+export { RouteCache } from "./RouteCache.ts"
+export type { PortBuffer, SharedBufferOptions } from "./SharedBuffer.ts"
+export { BufferTables, BufferTooSmall, SharedBuffer } from "./SharedBuffer.ts"
+export type { SharedBufferSwitchOptions } from "./SharedBufferSwitch.ts"
+export { SharedBufferSwitch } from "./SharedBufferSwitch.ts"
+export type { TelemetryFormat } from "./TelemetryStamper.ts"
+export { exactTelemetry, ns3Telemetry, TelemetryStamper } from "./TelemetryStamper.ts"

@@ -1,1 +1,7 @@
-export {}
+export type { Framing, TelemetryKind } from "./Framing.ts"
+export { ns3Framing, rocev2Framing } from "./Framing.ts"
+export { packetsOf } from "./MessageQueue.ts"
+export { PSN_MASK, psnDistance } from "./Psn.ts"
+export type { RcAddress, RcCommand, RcConfig, RcEvent } from "./RcConfig.ts"
+export { makeAck } from "./RcConfig.ts"
+export { RcQueuePair } from "./RcQueuePair.ts"

@@ -1,0 +1,69 @@
+import { NEVER, type Time } from "@rdmakit/protocol"
+
+/** One message to send. */
+export interface Flow {
+  readonly source: number
+  readonly destination: number
+  /** Priority of its packets, 1 to 7. */
+  readonly priority: number
+  readonly bytes: number
+  readonly start: Time
+  /** UDP ports, its entropy. */
+  readonly sourcePort: number
+  readonly destinationPort: number
+}
+
+/** The flows of a run, by start time, and what became of them. */
+export class FlowTable {
+  readonly count: number
+  readonly source: Int32Array
+  readonly destination: Int32Array
+  readonly priority: Uint8Array
+  readonly sourcePort: Uint16Array
+  readonly destinationPort: Uint16Array
+  readonly bytes: Float64Array
+  readonly start: Float64Array
+  /** Creation of the queue pair, ps; NEVER before. */
+  readonly created: Float64Array
+  /** Last acknowledgement at the sender, ps; NEVER while unfinished. */
+  readonly finished: Float64Array
+  /** Flows in the order they finished. */
+  readonly finishOrder: Int32Array
+  finishedCount = 0
+
+  /** @param flows by start time; those of equal start keep their order. */
+  constructor(flows: ReadonlyArray<Flow>) {
+    const n = flows.length
+    this.count = n
+    this.source = new Int32Array(n)
+    this.destination = new Int32Array(n)
+    this.priority = new Uint8Array(n)
+    this.sourcePort = new Uint16Array(n)
+    this.destinationPort = new Uint16Array(n)
+    this.bytes = new Float64Array(n)
+    this.start = new Float64Array(n)
+    this.created = new Float64Array(n).fill(NEVER)
+    this.finished = new Float64Array(n).fill(NEVER)
+    this.finishOrder = new Int32Array(n)
+    for (let i = 0; i < n; i++) {
+      const flow = flows[i]!
+      this.source[i] = flow.source
+      this.destination[i] = flow.destination
+      this.priority[i] = flow.priority
+      this.sourcePort[i] = flow.sourcePort
+      this.destinationPort[i] = flow.destinationPort
+      this.bytes[i] = flow.bytes
+      this.start[i] = flow.start
+    }
+  }
+
+  finish(flow: number, now: Time): void {
+    this.finished[flow] = now
+    this.finishOrder[this.finishedCount++] = flow
+  }
+
+  /** From creation to the last acknowledgement, ps; NEVER while unfinished. */
+  completionTime(flow: number): Time {
+    return this.finished[flow]! - this.created[flow]!
+  }
+}

@@ -1,0 +1,295 @@
+import { Endpoints, type HostNic, type HostNicOptions, type NicQueuePair } from "@rdmakit/nic"
+import { PacketPool } from "@rdmakit/packet"
+import { type ControllerFactory, NEVER, type PathInfo, type Switch, type Time } from "@rdmakit/protocol"
+import { ExactKernel } from "@rdmakit/sim"
+import { RouteCache } from "@rdmakit/switch"
+import { type Graph, Ports, Routes, type RoutesOptions } from "@rdmakit/topology"
+import { makeAck, type RcCommand, type RcConfig, type RcEvent, RcQueuePair } from "@rdmakit/transport-ib"
+import type { FlowTable } from "./FlowTable.ts"
+
+/** What a switch model is given to make one switch. */
+export interface SwitchContext {
+  readonly node: number
+  readonly kernel: ExactKernel
+  readonly graph: Graph
+  readonly ports: Ports
+  readonly routes: Routes
+  readonly cache: RouteCache
+  readonly seed: number
+}
+
+export type MakeSwitch = (context: SwitchContext) => Switch
+export type MakeNic = (options: HostNicOptions<RcCommand, RcEvent>) => HostNic<RcCommand, RcEvent>
+
+/** Everything a simulated network is put together from. */
+export interface WorldParts {
+  readonly graph: Graph
+  readonly routes: RoutesOptions
+  readonly transport: RcConfig
+  readonly controller: ControllerFactory
+  readonly makeSwitch: MakeSwitch
+  readonly makeNic: MakeNic
+  /** What a controller is told of the path between two hosts. */
+  readonly path: (flow: number, source: number, destination: number, lineRateBps: number) => PathInfo
+  /** Which of a host's equal-cost ports a queue pair uses: an index below `count`. */
+  readonly choosePort: (source: number, destination: number, udpPorts: number, count: number) => number
+  readonly serializationPs: (bytes: number, rateBps: number) => Time
+  readonly discipline: "strict" | "round-robin"
+  /** Bits of the priorities whose pause holds a host's acknowledgements back. */
+  readonly controlPauseMask: number
+  /** Zero-delay events between the start of a flow and its queue pair: 0, or the 2 of the ns-3 application model. */
+  readonly startEvents: number
+  readonly losses?: ReadonlyMap<number, ReadonlySet<number>>
+  readonly seed: number
+}
+
+const Call = { Reader: 0, Start: 1, Sample: 2 } as const
+
+/** A periodic look at the world, in order with its events. */
+export interface Sampler {
+  readonly first: Time
+  readonly every: Time
+  /** The last sample is the first at or after this. */
+  readonly last: Time
+  readonly sample: (now: Time) => void
+}
+
+/** A simulated network and the flows it carries. Plain code: nothing here waits, allocates per event or reads a clock. */
+export class World {
+  readonly kernel: ExactKernel
+  readonly flows: FlowTable
+  readonly ports: Ports
+  readonly routes: Routes
+  readonly endpoints = new Endpoints<RcCommand, RcEvent>()
+  /** Called when a flow has finished. */
+  onFinish: (flow: number, now: Time) => void = () => {}
+  /** Times the controllers of finished flows set their rate. */
+  controllerActions = 0
+  retransmissions = 0
+
+  private readonly parts: WorldParts
+  private readonly cache: RouteCache
+  private readonly nics: Array<HostNic<RcCommand, RcEvent> | undefined>
+  private readonly samplers: Array<Sampler> = []
+  private readonly ack = makeAck()
+  private readonly failures = new Map<number, string>()
+  private next = 0
+
+  constructor(parts: WorldParts, flows: FlowTable) {
+    const { graph, transport } = parts
+    this.parts = parts
+    this.flows = flows
+    this.ports = new Ports(graph)
+    this.routes = new Routes(graph, this.ports, parts.routes)
+    this.cache = new RouteCache(Math.max(1, this.routes.maxHops))
+    this.cache.ensure(2 * flows.count + 1)
+    const { framing, mtuBytes, telemetry } = transport
+    const wireBytesMax = Math.max(
+      mtuBytes + framing.dataBytes + framing.telemetryBytes,
+      framing.ackBytes,
+      framing.cnpBytes,
+      framing.pfcBytes,
+    )
+    const pool = new PacketPool({ capacity: 4096, telemetryHops: telemetry ? Math.max(1, this.routes.maxHops) : 0 })
+    this.kernel = new ExactKernel({
+      network: {
+        nodes: graph.nodes,
+        ports: this.ports.count,
+        isSwitch: graph.isSwitch,
+        portNode: this.ports.node,
+        rateBps: this.ports.rateBps,
+        delayPs: this.ports.delayPs,
+        lossRate: Float64Array.from({ length: this.ports.count }, (_, p) => graph.links[p >> 1]!.lossRate),
+      },
+      pool,
+      discipline: parts.discipline,
+      serializationPs: parts.serializationPs,
+      wireBytesMax,
+      pfcBytes: framing.pfcBytes,
+      slotPs: slotWidthPs(this.ports, wireBytesMax),
+      seed: parts.seed,
+      ...(parts.losses === undefined ? {} : { losses: parts.losses }),
+    })
+    this.nics = new Array(graph.nodes).fill(undefined)
+    for (let node = 0; node < graph.nodes; node++) {
+      if (graph.isSwitch[node] === 1) this.addSwitch(node)
+      else this.addNic(node)
+    }
+    this.kernel.onCall = (now, target, argument) => this.called(now, target, argument)
+    if (flows.count > 0) this.kernel.callAt(flows.start[0]!, Call.Reader, 0)
+  }
+
+  private addSwitch(node: number): void {
+    const { graph, makeSwitch, seed } = this.parts
+    this.kernel.switches[node] = makeSwitch({
+      node,
+      kernel: this.kernel,
+      graph,
+      ports: this.ports,
+      routes: this.routes,
+      cache: this.cache,
+      seed,
+    })
+  }
+
+  private addNic(node: number): void {
+    const nic = this.parts.makeNic({
+      node,
+      ports: this.kernel,
+      endpoints: this.endpoints,
+      portIds: [...this.ports.portsOf(node)],
+      controlPauseMask: this.parts.controlPauseMask,
+      onEvent: (endpoint, event) => this.flowEvent(endpoint, event),
+    })
+    this.nics[node] = nic
+    this.kernel.nics[node] = nic
+  }
+
+  /** The NIC of a host. */
+  nic(node: number): HostNic<RcCommand, RcEvent> | undefined {
+    return this.nics[node]
+  }
+
+  /** Adds a sampler; before the run, or from within it with a `first` not before now. */
+  addSampler(sampler: Sampler): void {
+    this.samplers.push(sampler)
+    this.kernel.callAt(sampler.first, Call.Sample, this.samplers.length - 1)
+  }
+
+  /** Executes at most `budget` events strictly before `until`; returns how many. */
+  run(until: Time, budget: number): number {
+    return this.kernel.run(until, budget)
+  }
+
+  private called(now: Time, target: number, argument: number): void {
+    if (target === Call.Reader) this.readFlows(now)
+    else if (target === Call.Sample) this.takeSample(now, argument)
+    else if (target >= Call.Start + 2) this.startStep(now, target, argument)
+    else this.createFlow(now, argument)
+  }
+
+  private takeSample(now: Time, index: number): void {
+    const sampler = this.samplers[index]!
+    sampler.sample(now)
+    if (now < sampler.last) this.kernel.callAt(now + sampler.every, Call.Sample, index)
+  }
+
+  /** Flows that start now; then the reader waits for the next start. */
+  private readFlows(now: Time): void {
+    const { flows } = this
+    const steps = this.parts.startEvents
+    while (this.next < flows.count && flows.start[this.next] === now) {
+      const flow = this.next++
+      if (steps === 0) this.createFlow(now, flow)
+      else this.kernel.callAt(now, steps === 1 ? Call.Start : Call.Start + steps, flow)
+    }
+    if (this.next < flows.count) this.kernel.callAt(flows.start[this.next]!, Call.Reader, 0)
+  }
+
+  /** A start event that leads to another: target Start + n has n - 1 more to go. */
+  private startStep(now: Time, target: number, flow: number): void {
+    const left = target - Call.Start - 1
+    this.kernel.callAt(now, left === 1 ? Call.Start : Call.Start + left, flow)
+  }
+
+  private createFlow(now: Time, flow: number): void {
+    const { flows, routes, parts } = this
+    const source = flows.source[flow]!
+    const destination = flows.destination[flow]!
+    const sourcePort = flows.sourcePort[flow]!
+    const destinationPort = flows.destinationPort[flow]!
+    const out = routes.nextHops(source, destination)
+    const back = routes.nextHops(destination, source)
+    flows.created[flow] = now
+    if (out.length === 0 || back.length === 0) {
+      this.failures.set(flow, `no route from node ${source} to node ${destination}`)
+      return
+    }
+    const forward = (sourcePort | (destinationPort << 16)) >>> 0
+    const reverse = (destinationPort | (sourcePort << 16)) >>> 0
+    const port = out[out.length === 1 ? 0 : parts.choosePort(source, destination, forward, out.length)]!
+    const priority = flows.priority[flow]!
+    const path = parts.path(flow, source, destination, this.ports.rateBps[port]!)
+    const requester = new RcQueuePair(now, parts.transport, this.ack, {
+      node: source,
+      peer: destination,
+      udpPort: sourcePort,
+      peerUdpPort: destinationPort,
+      priority,
+      flow: 2 * flow,
+      path,
+    })
+    const responder = new RcQueuePair(now, parts.transport, this.ack, {
+      node: destination,
+      peer: source,
+      udpPort: destinationPort,
+      peerUdpPort: sourcePort,
+      priority,
+      flow: 2 * flow + 1,
+      path: undefined,
+    })
+    requester.port = port
+    responder.port = back[back.length === 1 ? 0 : parts.choosePort(destination, source, reverse, back.length)]!
+    this.endpoints.add(requester)
+    this.endpoints.add(responder)
+    requester.command(now, { writeBytes: flows.bytes[flow]!, message: flow })
+    this.nics[source]!.add(now, requester)
+  }
+
+  private flowEvent(endpoint: NicQueuePair<RcCommand, RcEvent>, event: RcEvent): void {
+    const flow = event.message
+    const requester = endpoint as RcQueuePair
+    this.controllerActions += requester.controllerActions
+    this.retransmissions += requester.retransmissions
+    if (event.type === "failed") {
+      this.failures.set(
+        flow,
+        `no acknowledgement of packet ${requester.unacknowledgedPacket} after ${this.parts.transport.retryCount + 1} timeouts`,
+      )
+      return
+    }
+    this.flows.finish(flow, event.time)
+    this.endpoints.remove(2 * flow)
+    this.endpoints.remove(2 * flow + 1)
+    this.onFinish(flow, event.time)
+  }
+
+  /** Why a flow has not finished, in words. */
+  unfinishedReason(flow: number): string {
+    const failure = this.failures.get(flow)
+    if (failure !== undefined) return failure
+    const { flows } = this
+    if (flows.created[flow] === NEVER) return "not started before the stop time"
+    const requester = this.endpoints.at(2 * flow) as RcQueuePair | undefined
+    if (requester === undefined) return "finished"
+    const waiting = `waiting for PSN ${requester.unacknowledgedPacket} (${requester.bytesAcknowledged} of ${flows.bytes[flow]} B acknowledged)`
+    const paused = this.pausedOnPath(flow)
+    if (paused !== undefined) return `paused by node ${paused} (priority ${flows.priority[flow]}); ${waiting}`
+    if (requester.hasData && requester.nextSend === NEVER) return `window full; ${waiting}`
+    return waiting
+  }
+
+  /** First node on the flow's path whose pause holds its priority back, if any. */
+  private pausedOnPath(flow: number): number | undefined {
+    const { cache, flows, kernel, ports } = this
+    const requester = this.endpoints.at(2 * flow) as RcQueuePair
+    const bit = 1 << flows.priority[flow]!
+    let port = requester.port
+    for (let hop = 1; port >= 0; hop++) {
+      const peer = ports.node[port ^ 1]!
+      if ((kernel.pausedMask(port) & bit) !== 0) return peer
+      const slot = hop < cache.stride ? cache.slots[2 * flow * cache.stride + hop]! : 0
+      port = slot - 1
+    }
+    return undefined
+  }
+}
+
+/** A wheel that reaches past the longest link's delay and serialization, with slots no narrower than a nanosecond. */
+function slotWidthPs(ports: Ports, wireBytesMax: number): Time {
+  let reach = 0
+  for (let port = 0; port < ports.count; port++) {
+    reach = Math.max(reach, ports.delayPs[port]! + (wireBytesMax * 8e12) / ports.rateBps[port]!)
+  }
+  return Math.max(1024, reach / 4096)
+}

@@ -1,0 +1,216 @@
+import { hpcc } from "@rdmakit/cc-hpcc"
+import { timely } from "@rdmakit/cc-timely"
+import { type FlowTable, type SwitchContext, World, type WorldParts } from "@rdmakit/fabric"
+import { RoundRobinNic } from "@rdmakit/nic"
+import type { Ns3Config } from "@rdmakit/ns3"
+import { Ecn } from "@rdmakit/packet"
+import type { ControllerFactory, PathInfo, SwitchPorts, Time } from "@rdmakit/protocol"
+import { NEVER } from "@rdmakit/protocol"
+import {
+  BufferTables,
+  EcnMarker,
+  type EcnThresholds,
+  ns3Ecmp,
+  ns3QueuePairHash,
+  ns3Telemetry,
+  type PortBuffer,
+  SharedBuffer,
+  SharedBufferSwitch,
+  TelemetryStamper,
+} from "@rdmakit/switch"
+import type { Graph, Ports } from "@rdmakit/topology"
+import { ns3Framing, type RcConfig, type TelemetryKind } from "@rdmakit/transport-ib"
+import { mulDivFloor, ns3TxNanoseconds, StreamSequence } from "@rdmakit/units"
+
+const NS = 1000
+/** NACKs for one gap come at most this often (RdmaHw, "NACK Generation Interval"). */
+const NACK_INTERVAL_PS = 500e6
+/** The threshold of a port at NIC rate is an eighth of the free buffer; each doubling of the rate doubles it. */
+const NIC_RATE_SHIFT = 3
+/** Priority whose pause holds a host's ACKs back: 3, or 0 with ACK_HIGH_PRIO. */
+const ACK_QUEUE = 3
+
+/** ns-3's whole nanoseconds, in ps. */
+const transmissionPs = (bytes: number, rateBps: number): Time => ns3TxNanoseconds(bytes, rateBps) * NS
+
+/** What the controller of each CC_MODE needs in the packet. */
+const telemetryOf = (ccMode: number): TelemetryKind => (ccMode === 3 ? "int" : ccMode === 7 ? "stamp" : "none")
+
+const controllerOf = (config: Ns3Config): ControllerFactory =>
+  config.ccMode === 3
+    ? hpcc({
+        variant: "ns3",
+        eta: config.targetUtilisation,
+        maxStage: config.miThreshold,
+        additiveIncreaseBps: config.rateAiBps,
+        minRateBps: config.minRateBps,
+        reaction: config.fastReact ? "both" : "per-rtt",
+        multiRate: config.multiRate,
+        sampleFeedback: config.sampleFeedback,
+        varWin: config.varWindow,
+      })
+    : timely({
+        variant: "ns3",
+        additiveIncreaseBps: config.rateAiBps,
+        hyperIncreaseBps: config.rateHaiBps,
+        minRateBps: config.minRateBps,
+        ...(config.hasWindow ? { window: config.varWindow ? "variable" : "fixed" } : {}),
+      })
+
+/** Round trip and window of host pairs, as the simulator reckons them. */
+export interface Ns3Paths {
+  readonly maxRttNs: number
+  readonly maxBdpBytes: number
+  pair(source: number, destination: number): { readonly rttNs: number; readonly bdpBytes: number }
+}
+
+/**
+ * The parts of an ns-3 run: the variants that together are the semantics of the HPCC simulator (commit 9f4be2a), its
+ * arithmetic in whole nanoseconds, its order of ties, its random streams.
+ */
+export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths): WorldParts {
+  const kind = telemetryOf(config.ccMode)
+  const transport: RcConfig = {
+    mtuBytes: config.payloadBytes,
+    framing: ns3Framing(kind),
+    controller: controllerOf(config),
+    telemetry: kind === "int",
+    ackEvery: 1,
+    ns3AckBytes: config.l2AckIntervalBytes,
+    ns3AckChunkBytes: config.l2ChunkBytes,
+    nakIntervalPs: NACK_INTERVAL_PS,
+    ackDuplicates: false,
+    ackTimeoutPs: config.tailLossTimeoutPs > 0 ? config.tailLossTimeoutPs : NEVER,
+    retryCount: 7,
+    ecn: Ecn.NotCapable,
+    pacePs: transmissionPs,
+    repace: config.ccMode === 3,
+    rateBound: config.rateBound,
+  }
+  return {
+    graph,
+    routes: { order: "descending", parallel: "last" },
+    transport,
+    controller: transport.controller,
+    makeSwitch: ns3Switches(config, graph),
+    makeNic: (options) => new RoundRobinNic(options),
+    path: ns3PathInfo(config, paths),
+    choosePort: (source, destination, ports, count) => ns3QueuePairHash(source, destination, ports) % count,
+    serializationPs: transmissionPs,
+    discipline: "round-robin",
+    controlPauseMask: config.ackHighPriority ? 1 : 1 << ACK_QUEUE,
+    startEvents: 2,
+    seed: 0,
+  }
+}
+
+const ns3PathInfo =
+  (config: Ns3Config, paths: Ns3Paths) =>
+  (flow: number, source: number, destination: number, lineRateBps: number): PathInfo => {
+    const { rttNs, bdpBytes } = config.globalT
+      ? { rttNs: paths.maxRttNs, bdpBytes: paths.maxBdpBytes }
+      : paths.pair(source, destination)
+    const { timeModulusPs, bytesModulus } = ns3Telemetry(config.intMulti)
+    return {
+      lineRateBps,
+      baseRttPs: rttNs * NS,
+      windowBytes: config.hasWindow ? bdpBytes : 0,
+      mtuBytes: config.payloadBytes,
+      timeModulusPs,
+      bytesModulus,
+      flow,
+      seed: 0,
+    }
+  }
+
+/** Sends PFC frames through the kernel; each takes a random stream for its IP identification, whose value is unused. */
+class StreamingPorts implements SwitchPorts {
+  readonly pool
+  private readonly kernel: SwitchContext["kernel"]
+  private readonly streams: StreamSequence
+  constructor(kernel: SwitchContext["kernel"], streams: StreamSequence) {
+    this.pool = kernel.pool
+    this.kernel = kernel
+    this.streams = streams
+  }
+  queueBytes(port: number): number {
+    return this.kernel.queueBytes(port)
+  }
+  sentBytes(port: number): number {
+    return this.kernel.sentBytes(port)
+  }
+  sendPfc(now: Time, port: number, priority: number, pause: boolean): void {
+    this.streams.next()
+    this.kernel.sendPfc(now, port, priority, pause)
+  }
+}
+
+/** One table of buffers, one marker and one sequence of streams serve every switch of a run. */
+function ns3Switches(config: Ns3Config, graph: Graph): WorldParts["makeSwitch"] {
+  let shared: { tables: BufferTables; ecn: EcnMarker | undefined; ports: StreamingPorts } | undefined
+  const stamper = config.ccMode === 3 ? new TelemetryStamper(ns3Telemetry(config.intMulti)) : undefined
+  return ({ node, kernel, ports, routes, cache }) => {
+    if (shared === undefined) {
+      const streams = new StreamSequence(1, 6 * graph.nodes + 2, 1)
+      shared = {
+        tables: new BufferTables(ports.count),
+        ecn: config.ecnEnabled ? new EcnMarker(ports.count, ecnThresholds(config, graph, ports), streams) : undefined,
+        ports: new StreamingPorts(kernel, streams),
+      }
+    }
+    const buffer = new SharedBuffer(shared.tables, shared.ports, {
+      bufferBytes: config.bufferBytes,
+      lossless: true,
+      ports: portBuffers(node, graph, ports),
+    })
+    return new SharedBufferSwitch({
+      node,
+      ports: shared.ports,
+      buffer,
+      routes,
+      cache,
+      balancer: ns3Ecmp,
+      ecn: shared.ecn,
+      marksAll: true,
+      stamper,
+      rateBps: ports.rateBps,
+    })
+  }
+}
+
+/** Headroom of three bandwidth-delay products of the link, and a threshold that grows with the port's rate. */
+function portBuffers(node: number, graph: Graph, ports: Ports): Array<PortBuffer> {
+  const nicRateBps = nicRate(graph, ports)
+  return [...ports.portsOf(node)].map((port) => {
+    const rateBps = ports.rateBps[port]!
+    const bdpBytes = Math.floor(mulDivFloor(rateBps, Math.floor(ports.delayPs[port]! / NS), 8) / 1e9)
+    let thresholdShift = NIC_RATE_SHIFT
+    for (let rate = rateBps; rate > nicRateBps && thresholdShift > 0; rate /= 2) thresholdShift--
+    return { port, headroomBytes: bdpBytes * 3, thresholdShift }
+  })
+}
+
+/** Rate of the first host's first port. */
+function nicRate(graph: Graph, ports: Ports): number {
+  const host = graph.isSwitch.indexOf(0)
+  return ports.rateBps[ports.portsOf(host)[0]!]!
+}
+
+/** Thresholds by the rate of each switch port. The caller has checked that the maps name every rate. */
+function ecnThresholds(config: Ns3Config, graph: Graph, ports: Ports): Array<EcnThresholds> {
+  const thresholds: Array<EcnThresholds> = []
+  for (let port = 0; port < ports.count; port++) {
+    if (graph.isSwitch[ports.node[port]!] === 0) continue
+    const rate = ports.rateBps[port]!
+    thresholds.push({
+      port,
+      kminBytes: config.kminBytes.get(rate)!,
+      kmaxBytes: config.kmaxBytes.get(rate)!,
+      pmax: config.pmax.get(rate)!,
+    })
+  }
+  return thresholds
+}
+
+export const ns3World = (config: Ns3Config, graph: Graph, paths: Ns3Paths, flows: FlowTable): World =>
+  new World(ns3Parts(config, graph, paths), flows)

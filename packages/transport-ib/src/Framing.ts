@@ -1,0 +1,52 @@
+/**
+ * What the headers of a run cost, bytes. A frame's wire size decides its serialization time and what it takes of a
+ * switch's buffer; preamble and inter-packet gap count only where a framing says so.
+ */
+export interface Framing {
+  readonly name: string
+  /** Every data packet, beside its payload. */
+  readonly dataBytes: number
+  /** Room for telemetry in every data packet. */
+  readonly telemetryBytes: number
+  /** An acknowledgement or NAK, telemetry included. */
+  readonly ackBytes: number
+  readonly cnpBytes: number
+  readonly pfcBytes: number
+}
+
+/** Feedback that costs octets in each data packet. */
+export type TelemetryKind = "none" | "stamp" | "int"
+
+/**
+ * The framing of the public HPCC simulator: 14 L2 + 20 IPv4 + 8 UDP + 6 sequence header, no FCS, preamble or gap. INT
+ * always takes its full 42 bytes and comes back whole in the acknowledgement; a time stamp takes 8.
+ */
+export const ns3Framing = (telemetry: TelemetryKind): Framing => {
+  const telemetryBytes = telemetry === "int" ? 42 : telemetry === "stamp" ? 8 : 0
+  return {
+    name: "ns3",
+    dataBytes: 48,
+    telemetryBytes,
+    ackBytes: Math.max(60, 14 + 20 + 12 + telemetryBytes),
+    cnpBytes: 60,
+    pfcBytes: 43,
+  }
+}
+
+/**
+ * RoCEv2 over IPv4 as it is on the wire: 14 Ethernet + 20 IPv4 + 8 UDP + 12 BTH + 4 ICRC + 4 FCS, and 20 bytes of
+ * preamble and gap. A RETH (16 bytes) leads only the first packet of a WRITE; this framing counts the middle packet's
+ * size for all. INT takes HPCC's header: 2 bytes and 8 a hop (HPCC §4.1, Fig. 7).
+ */
+export const rocev2Framing = (telemetry: TelemetryKind, hops: number): Framing => {
+  const telemetryBytes = telemetry === "int" ? 2 + 8 * hops : 0
+  const least = 64 + 20
+  return {
+    name: "rocev2",
+    dataBytes: 82,
+    telemetryBytes,
+    ackBytes: Math.max(least, 82 + 4 + telemetryBytes),
+    cnpBytes: Math.max(least, 82 + 16),
+    pfcBytes: least,
+  }
+}
