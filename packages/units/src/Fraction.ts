@@ -1,3 +1,5 @@
+import { productError } from "./ProductError.ts"
+
 /**
  * ⌊a·b / c⌋, exactly, also where the product passes 2^53. No allocation and no big integers below 2^52.
  *
@@ -20,18 +22,7 @@ export const mulDivFloor = (a: number, b: number, c: number): number => {
   if (above > slack && above < 1 - slack) return floor
   // The two products nearly cancel, so their difference is exact, and so is that of their rounding errors.
   const back = floor * c
-  const remainder = product - back + (roundingError(a, b, product) - roundingError(floor, c, back))
+  const remainder = product - back + (productError(a, b, product) - productError(floor, c, back))
   if (remainder < 0) return floor - 1
   return remainder >= c ? floor + 1 : floor
-}
-
-/** x·y − fl(x·y), exactly (Dekker 1971, with Veltkamp's split of a double into two 26-bit halves). */
-const roundingError = (x: number, y: number, product: number): number => {
-  const xScaled = x * 134217729
-  const xHigh = xScaled - (xScaled - x)
-  const xLow = x - xHigh
-  const yScaled = y * 134217729
-  const yHigh = yScaled - (yScaled - y)
-  const yLow = y - yHigh
-  return xLow * yLow - (product - xHigh * yHigh - xLow * yHigh - xHigh * yLow)
 }
