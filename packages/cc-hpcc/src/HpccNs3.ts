@@ -19,20 +19,20 @@ const HOPS_AT_FIRST = 5
  */
 export class HpccNs3 implements Controller {
   /** Bit/s, an integer. */
-  rate: number
-  window: number
+  rate: number = 0
+  window: number = 0
   readonly nextTimer: Time = NEVER
 
-  private readonly lineRateBps: number
-  private readonly minRateBps: number
-  private readonly additiveIncreaseBps: number
-  private readonly eta: number
-  private readonly maxStage: number
-  private readonly baseRttNs: number
-  private readonly windowBytes: number
-  private readonly queueWindowBytes: number
-  private readonly timeModulusPs: number
-  private readonly bytesModulus: number
+  private readonly lineRateBps: number = 0
+  private readonly minRateBps: number = 0
+  private readonly additiveIncreaseBps: number = 0
+  private readonly eta: number = 0
+  private readonly maxStage: number = 0
+  private readonly baseRttNs: number = 0
+  private readonly windowBytes: number = 0
+  private readonly queueWindowBytes: number = 0
+  private readonly timeModulusPs: number = 0
+  private readonly bytesModulus: number = 0
   private readonly varWin: boolean
   private readonly fastReaction: boolean
   private readonly everyAckFull: boolean
@@ -40,9 +40,10 @@ export class HpccNs3 implements Controller {
   private readonly sampleFeedback: boolean
 
   private utilisation = 1
-  private referenceRateBps: number
+  private referenceRateBps: number = 0
   private stage = 0
   private lastUpdateSequence = 0
+  private elapsedNs = 0
   private records = new Float64Array(HOPS_AT_FIRST * RECORD_FIELDS)
   private hopState = new Float64Array(0)
 
@@ -136,25 +137,19 @@ export class HpccNs3 implements Controller {
   /** One rate for the path: the hop with the largest u decides. */
   private reactOnce(ack: Ack, full: boolean): boolean {
     const { telemetry, hops } = ack
-    const records = this.records
     const passOverEmpty = this.sampleFeedback && !full
     let any = false
     let largest = 0
     let largestTimeNs = 0
     for (let hop = 0, at = ack.telemetryAt, k = 0; hop < hops; hop++, at += TELEMETRY_FIELDS, k += RECORD_FIELDS) {
-      const queueBytes = telemetry[at + 2]!
-      if (passOverEmpty && queueBytes === 0) continue
+      if (passOverEmpty && telemetry[at + 2] === 0) continue
       any = true
-      const timeNs = this.elapsedNs(telemetry[at]!, records[k]!)
-      const u = this.usage(telemetry, at, k, timeNs)
+      const u = this.measure(telemetry, at, k)
       // A stamp that did not move makes u infinite or NaN: no measurement, and the hop is passed over.
       if (u > largest && u < Infinity) {
         largest = u
-        largestTimeNs = timeNs
+        largestTimeNs = this.elapsedNs
       }
-      records[k] = telemetry[at]!
-      records[k + 1] = telemetry[at + 1]!
-      records[k + 2] = queueBytes
     }
     if (!any) return false
     const T = this.baseRttNs
@@ -174,7 +169,6 @@ export class HpccNs3 implements Controller {
   /** MULTI_RATE: a rate for each hop, and the least of them for the flow. */
   private reactPerHop(ack: Ack, full: boolean): boolean {
     const { telemetry, hops } = ack
-    const records = this.records
     const state = this.hopState
     const passOverEmpty = this.sampleFeedback && !full
     const T = this.baseRttNs
@@ -185,19 +179,14 @@ export class HpccNs3 implements Controller {
       hop < hops;
       hop++, at += TELEMETRY_FIELDS, k += RECORD_FIELDS, s += HOP_FIELDS
     ) {
-      const queueBytes = telemetry[at + 2]!
-      if (passOverEmpty && queueBytes === 0) {
+      if (passOverEmpty && telemetry[at + 2] === 0) {
         if (state[s + 1]! < least) least = state[s + 1]!
         continue
       }
       any = true
-      const elapsedNs = this.elapsedNs(telemetry[at]!, records[k]!)
-      const u = this.usage(telemetry, at, k, elapsedNs)
-      const timeNs = elapsedNs > T ? T : elapsedNs
+      const u = this.measure(telemetry, at, k)
+      const timeNs = this.elapsedNs > T ? T : this.elapsedNs
       if (u < Infinity) state[s] = (state[s]! * (T - timeNs) + u * timeNs) / T
-      records[k] = telemetry[at]!
-      records[k + 1] = telemetry[at + 1]!
-      records[k + 2] = queueBytes
       const excess = state[s]! / this.eta
       const multiplicative = excess >= 1 || state[s + 2]! >= this.maxStage
       const rate = this.next(state[s + 1]!, excess, multiplicative)
@@ -213,22 +202,31 @@ export class HpccNs3 implements Controller {
     return true
   }
 
-  /** From one stamp to the next, ns; NaN when it cannot be told. */
-  private elapsedNs(timePs: number, earlierPs: number): number {
-    const elapsedPs = timePs - earlierPs
-    if (elapsedPs >= 0) return elapsedPs / 1000
-    return this.timeModulusPs < Infinity ? (elapsedPs + this.timeModulusPs) / 1000 : Number.NaN
-  }
-
-  /** u of one hop: its rate, and its queue in windows, both as a share of the hop's line rate. */
-  private usage(telemetry: Float64Array, at: number, k: number, timeNs: number): number {
+  /**
+   * u of one hop: its rate, and its queue in windows, both as a share of the hop's line rate. Leaves the time from one
+   * stamp to the next in `elapsedNs`, NaN when it cannot be told, and the new record in place of the old.
+   */
+  private measure(telemetry: Float64Array, at: number, k: number): number {
     const records = this.records
-    let bytes = telemetry[at + 1]! - records[k + 1]!
-    if (bytes < 0) bytes += this.bytesModulus
-    const queueBytes = Math.min(telemetry[at + 2]!, records[k + 2]!)
+    const timePs = telemetry[at]!
+    const sentBytes = telemetry[at + 1]!
+    const queueBytes = telemetry[at + 2]!
     const hopRateBps = telemetry[at + 3]!
-    const txRateBps = (bytes * 8) / (timeNs * 1e-9)
-    return txRateBps / hopRateBps + (queueBytes * this.lineRateBps) / hopRateBps / this.queueWindowBytes
+    let elapsedPs = timePs - records[k]!
+    if (elapsedPs < 0) elapsedPs = this.timeModulusPs < Infinity ? elapsedPs + this.timeModulusPs : Number.NaN
+    let bytes = sentBytes - records[k + 1]!
+    if (bytes < 0) bytes += this.bytesModulus
+    const leastQueueBytes = Math.min(queueBytes, records[k + 2]!)
+    records[k] = timePs
+    records[k + 1] = sentBytes
+    records[k + 2] = queueBytes
+    const elapsedNs = elapsedPs / 1000
+    this.elapsedNs = elapsedNs
+    const txRateBps = (bytes * 8) / (elapsedNs * 1e-9)
+    const share = txRateBps / hopRateBps
+    // An empty queue, and most are, spares two divisions.
+    if (leastQueueBytes === 0) return share
+    return share + (leastQueueBytes * this.lineRateBps) / hopRateBps / this.queueWindowBytes
   }
 
   /** The next rate from a reference, whole bit/s, within bounds. */

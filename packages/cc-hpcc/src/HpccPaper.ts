@@ -16,26 +16,26 @@ const BITS_PER_SECOND = 8e12
  */
 export class HpccPaper implements Controller {
   /** W / T, bit/s. */
-  rate: number
+  rate: number = 0
   /** W, whole bytes. */
-  window: number
+  window: number = 0
   readonly nextTimer: Time = NEVER
 
-  private readonly lineRateBps: number
-  private readonly eta: number
-  private readonly maxStage: number
-  private readonly additiveIncreaseBytes: number
-  private readonly minWindowBytes: number
-  private readonly startWindowBytes: number
-  private readonly baseRttPs: number
-  private readonly timeModulusPs: number
-  private readonly bytesModulus: number
+  private readonly lineRateBps: number = 0
+  private readonly eta: number = 0
+  private readonly maxStage: number = 0
+  private readonly additiveIncreaseBytes: number = 0
+  private readonly minWindowBytes: number = 0
+  private readonly startWindowBytes: number = 0
+  private readonly baseRttPs: number = 0
+  private readonly timeModulusPs: number = 0
+  private readonly bytesModulus: number = 0
   private readonly windowed: boolean
   private readonly everyAck: boolean
   private readonly everyAckFull: boolean
 
   private utilisation = 1
-  private referenceWindowBytes: number
+  private referenceWindowBytes: number = 0
   private stage = 0
   private lastUpdateSequence = 0
   private hops = 0

@@ -12,20 +12,20 @@ const HYPER_AFTER = 5
  */
 export class TimelyNs3 implements Controller {
   /** Bit/s, an integer. */
-  rate: number
-  window: number
+  rate: number = 0
+  window: number = 0
   readonly nextTimer: Time = NEVER
 
-  private readonly lineRateBps: number
-  private readonly minRateBps: number
-  private readonly additiveIncreaseBps: number
-  private readonly hyperIncreaseBps: number
-  private readonly alpha: number
-  private readonly beta: number
-  private readonly lowNs: number
-  private readonly highNs: number
-  private readonly minRttNs: number
-  private readonly windowBytes: number
+  private readonly lineRateBps: number = 0
+  private readonly minRateBps: number = 0
+  private readonly additiveIncreaseBps: number = 0
+  private readonly hyperIncreaseBps: number = 0
+  private readonly alpha: number = 0
+  private readonly beta: number = 0
+  private readonly lowNs: number = 0
+  private readonly highNs: number = 0
+  private readonly minRttNs: number = 0
+  private readonly windowBytes: number = 0
   private readonly variableWindow: boolean
 
   private stage = 0

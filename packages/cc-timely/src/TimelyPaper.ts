@@ -12,23 +12,23 @@ import { startWindow, windowAt } from "./TimelyWindow.ts"
  */
 export class TimelyPaper implements Controller {
   /** Bit/s. */
-  rate: number
-  window: number
+  rate: number = 0
+  window: number = 0
   readonly nextTimer: Time = NEVER
 
-  private readonly lineRateBps: number
-  private readonly minRateBps: number
-  private readonly leastFactor: number
-  private readonly additiveIncreaseBps: number
-  private readonly segmentBytes: number
-  private readonly hyperAfter: number
-  private readonly hyperFactor: number
-  private readonly alpha: number
-  private readonly beta: number
-  private readonly lowPs: number
-  private readonly highPs: number
-  private readonly minRttPs: number
-  private readonly windowBytes: number
+  private readonly lineRateBps: number = 0
+  private readonly minRateBps: number = 0
+  private readonly leastFactor: number = 0
+  private readonly additiveIncreaseBps: number = 0
+  private readonly segmentBytes: number = 0
+  private readonly hyperAfter: number = 0
+  private readonly hyperFactor: number = 0
+  private readonly alpha: number = 0
+  private readonly beta: number = 0
+  private readonly lowPs: number = 0
+  private readonly highPs: number = 0
+  private readonly minRttPs: number = 0
+  private readonly windowBytes: number = 0
   private readonly variableWindow: boolean
 
   private segmentBytesAcked = 0

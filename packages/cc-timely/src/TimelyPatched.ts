@@ -19,24 +19,24 @@ const weight = (gradient: number): number => (gradient <= -0.25 ? 0 : gradient >
  */
 export class TimelyPatched implements Controller {
   /** Bit/s. */
-  rate: number
-  window: number
+  rate: number = 0
+  window: number = 0
   readonly nextTimer: Time = NEVER
 
-  private readonly lineRateBps: number
-  private readonly minRateBps: number
-  private readonly additiveIncreaseBps: number
-  private readonly alpha: number
-  private readonly beta: number
-  private readonly lowPs: number
-  private readonly highPs: number
-  private readonly minRttPs: number
+  private readonly lineRateBps: number = 0
+  private readonly minRateBps: number = 0
+  private readonly additiveIncreaseBps: number = 0
+  private readonly alpha: number = 0
+  private readonly beta: number = 0
+  private readonly lowPs: number = 0
+  private readonly highPs: number = 0
+  private readonly minRttPs: number = 0
   private readonly weighted: boolean
-  private readonly windowBytes: number
+  private readonly windowBytes: number = 0
   private readonly variableWindow: boolean
 
-  private lastRttPs: number
-  private lastUpdatePs: number
+  private lastRttPs: number = 0
+  private lastUpdatePs: number = 0
   private rttDiffPs = 0
   private gradient = 0
   private falling = 0
