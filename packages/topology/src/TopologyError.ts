@@ -14,6 +14,8 @@ export type TopologyErrorKind =
   | "loss"
   /** A destination is a switch, or no node: only hosts are routed to. */
   | "not-a-host"
+  /** No path leads from one host to the other. */
+  | "unreachable"
   /** A link that does not exist was to be changed. */
   | "unknown-link"
   /** A builder was asked for a shape that does not exist. */

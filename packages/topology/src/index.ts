@@ -1,3 +1,18 @@
+export {
+  type ClosShape,
+  clos,
+  type DumbbellOptions,
+  dumbbell,
+  type FabricOptions,
+  fatTree,
+  hpccFabric,
+  type LeafSpineShape,
+  leafSpine,
+  type RingShape,
+  ring,
+  star,
+} from "./Builders.ts"
+export { ExactDelays, type ExactPathDelay, Ns3Delays, type Ns3PathDelay } from "./Delay.ts"
 export { type Graph, GraphBuilder, hostsOf, type Link, type LinkOptions, validate } from "./Graph.ts"
 export { Ports } from "./Ports.ts"
 export { Routes, type RoutesOptions } from "./Routes.ts"
