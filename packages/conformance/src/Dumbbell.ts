@@ -213,12 +213,16 @@ class Dumbbell {
       this.queue.set(P_STAMP, now)
       if (this.queueBytes === 0 && this.linkFreePs < now) this.linkFreePs = now
       this.queueBytes += bytes
-      this.queueBytesMax[slice] = Math.max(this.queueBytesMax[slice]!, this.queueBytes)
+      this.noteQueue(slice)
     }
     sender.next += bytes
     sender.lastBytes = bytes
     sender.lastSentPs = now
     sender.controller.onSent(now, bytes)
+  }
+
+  private noteQueue(slice: number): void {
+    if (this.queueBytes > this.queueBytesMax[slice]!) this.queueBytesMax[slice] = this.queueBytes
   }
 
   /** The head of the queue leaves; what its receiver will answer is known at once. */
@@ -227,6 +231,7 @@ class Dumbbell {
     const sequence = this.queue.first(P_SEQUENCE)
     const bytes = this.queue.first(P_BYTES)
     const stamp = this.queue.first(P_STAMP)
+    this.noteQueue(Math.floor(now / this.slicePs))
     this.queue.shift()
     this.queueBytes -= bytes
     const stampedBytes = this.linkBytes
