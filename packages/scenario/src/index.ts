@@ -1,1 +1,3 @@
-export {}
+export { type InputNote, InputsRefused } from "./InputsRefused.ts"
+export { ns3HeadroomBytes, runningModes } from "./Ns3Checks.ts"
+export { loadNs3Inputs, type Ns3InputOptions, type Ns3Inputs } from "./Ns3Inputs.ts"

@@ -1,0 +1,135 @@
+/**
+ * Rules that the files of a config must keep together, beyond the form of each: a check gives the first fault it
+ * finds, and says in its hint how many more there are.
+ */
+import {
+  type CcMode,
+  type ConfigFile,
+  ccModes,
+  checkLinkRates,
+  type Ns3Flows,
+  Ns3FormatError,
+  type Ns3Topology,
+} from "@rdmakit/ns3"
+import type { Graph, Ports, Routes } from "@rdmakit/topology"
+import { mulDivFloor } from "@rdmakit/units"
+
+/** The congestion controls that run today, by CC_MODE. */
+export const runningModes: ReadonlyArray<CcMode> = [3, 7]
+
+/** Bytes that each ingress queue may hold outside the shared buffer (SwitchMmu::reserve). */
+const RESERVE_BYTES = 4096
+const HEADROOM_PRODUCTS = 3
+const MIB = 1024 * 1024
+
+/** The headroom of a switch port as the HPCC simulator sets it: three bandwidth-delay products of its link. */
+export const ns3HeadroomBytes = (rateBps: number, delayPs: number): number => {
+  const delayNs = Math.floor(delayPs / 1000)
+  return HEADROOM_PRODUCTS * Math.floor(mulDivFloor(rateBps, delayNs, 8) / 1e9)
+}
+
+/** CC_MODE names a controller that runs. */
+export const checkMode = (configFile: ConfigFile): Ns3FormatError | undefined => {
+  const { ccMode } = configFile.config
+  if (runningModes.includes(ccMode)) return undefined
+  const expected = runningModes.map((mode) => `${mode} (${ccModes[mode]})`).join(" or ")
+  const entry = configFile.entries.get("CC_MODE")
+  const name = ccModes[ccMode]
+  const hint =
+    entry === undefined
+      ? `without the key the simulator takes ${ccMode} (${name}), which rdmakit does not run yet`
+      : `${name} is a mode of the simulator that rdmakit does not run yet`
+  return faultAt(configFile, "CC_MODE", expected, hint)
+}
+
+/** Every rate of a link is one that the config has ECN thresholds for, and that HPCC's telemetry can name. */
+export const checkRates = (
+  configFile: ConfigFile,
+  topology: Ns3Topology,
+  topologyFile: string,
+): Ns3FormatError | undefined => {
+  try {
+    checkLinkRates(configFile, topology, topologyFile)
+    return undefined
+  } catch (error) {
+    if (error instanceof Ns3FormatError) return error
+    throw error
+  }
+}
+
+/** The buffer of every switch holds what it keeps aside. */
+export const checkBuffers = (configFile: ConfigFile, graph: Graph, ports: Ports): Ns3FormatError | undefined => {
+  const { bufferBytes } = configFile.config
+  let worst = { node: -1, headroomBytes: 0, reserveBytes: 0 }
+  for (let node = 0; node < graph.nodes; node++) {
+    if (graph.isSwitch[node] === 0) continue
+    let headroomBytes = 0
+    let reserveBytes = 0
+    for (const port of ports.portsOf(node)) {
+      headroomBytes += ns3HeadroomBytes(ports.rateBps[port]!, ports.delayPs[port]!)
+      reserveBytes += RESERVE_BYTES
+    }
+    if (headroomBytes + reserveBytes > worst.headroomBytes + worst.reserveBytes) {
+      worst = { node, headroomBytes, reserveBytes }
+    }
+  }
+  const { node, headroomBytes, reserveBytes } = worst
+  const neededBytes = headroomBytes + reserveBytes
+  if (bufferBytes >= neededBytes) return undefined
+  const expected = `at least ${Math.ceil(neededBytes / MIB)} MiB`
+  const kept = `switch ${node} keeps ${headroomBytes} bytes of headroom and ${reserveBytes} of reserve aside`
+  return faultAt(configFile, "BUFFER_SIZE", expected, `${kept}: enlarge the buffer or shorten its links`)
+}
+
+/** LINK_DOWN names a link. */
+export const checkLinkDown = (configFile: ConfigFile, graph: Graph): Ns3FormatError | undefined => {
+  const { linkDown } = configFile.config
+  if (linkDown === undefined) return undefined
+  const { a, b } = linkDown
+  const exists = graph.links.some((link) => (link.a === a && link.b === b) || (link.a === b && link.b === a))
+  if (exists) return undefined
+  return faultAt(configFile, "LINK_DOWN", "two nodes that a link joins", `the topology has no link ${a} to ${b}`)
+}
+
+/** The source of every flow can reach its destination. */
+export const checkFlows = (
+  flows: Ns3Flows,
+  flowFile: string,
+  topologyFile: string,
+  routes: Routes,
+): Ns3FormatError | undefined => {
+  let first = -1
+  let more = 0
+  for (let flow = 0; flow < flows.count; flow++) {
+    if (routes.reachable(flows.src[flow]!, flows.dst[flow]!)) continue
+    if (first < 0) first = flow
+    else more++
+  }
+  if (first < 0) return undefined
+  const like = more === 0 ? "" : `; ${more} more ${more === 1 ? "flow has" : "flows have"} no path either`
+  return new Ns3FormatError({
+    file: flowFile,
+    line: flows.line[first]!,
+    column: 1,
+    field: "destination node",
+    found: String(flows.dst[first]),
+    expected: `a host that ${flows.src[first]} can reach`,
+    hint: `${topologyFile} has no path of links and switches between the two${like}`,
+  })
+}
+
+/** A fault at the value of a key; at the file where the key is not written. */
+const faultAt = (configFile: ConfigFile, key: string, expected: string, hint: string): Ns3FormatError => {
+  const entry = configFile.entries.get(key)
+  const place = entry ?? { file: configFile.file, line: 0, column: 0 }
+  const found = entry?.words.join(" ") ?? ""
+  return new Ns3FormatError({
+    file: place.file,
+    line: place.line,
+    column: place.column,
+    field: key,
+    found,
+    expected,
+    hint,
+  })
+}

@@ -1,0 +1,179 @@
+import {
+  applyOverrides,
+  type ConfigFile,
+  type Ns3Config,
+  type Ns3Flows,
+  Ns3FormatError,
+  type Ns3Note,
+  type Ns3Topology,
+  parseConfig,
+  parseFlows,
+  parseTopology,
+  parseTraceList,
+  switchFlags,
+} from "@rdmakit/ns3"
+import { type Graph, Ports, Routes } from "@rdmakit/topology"
+import { Effect, type FileSystem, Path } from "effect"
+import { type InputFile, type Mention, readInput, type SearchPath, searchPathOf } from "./InputFile.ts"
+import { type InputNote, InputsRefused } from "./InputsRefused.ts"
+import { checkBuffers, checkFlows, checkLinkDown, checkMode, checkRates } from "./Ns3Checks.ts"
+import { effectWarnings, topologyWarnings } from "./Ns3Warnings.ts"
+
+/** Everything a run of the HPCC simulator's own files starts from, read and checked. */
+export interface Ns3Inputs {
+  /** The config file as it was named, "-" when it came from elsewhere. */
+  readonly name: string
+  readonly configFile: ConfigFile
+  readonly config: Ns3Config
+  /** The paths under which the named files were found; `trace` is "" when none is named. */
+  readonly files: { readonly topology: string; readonly flows: string; readonly trace: string }
+  readonly topology: Ns3Topology
+  /** The topology as a graph; links without a loss rate of their own have ERROR_RATE_PER_LINK. */
+  readonly graph: Graph
+  readonly ports: Ports
+  /** In the original's order of next hops. */
+  readonly routes: Routes
+  readonly flows: Ns3Flows
+  /** Nodes whose packets are traced; empty unless ENABLE_TRACE is 1. */
+  readonly traceNodes: ReadonlyArray<number>
+  readonly notes: ReadonlyArray<InputNote>
+}
+
+export interface Ns3InputOptions {
+  /** Relative paths start here; absolute. */
+  readonly workingDirectory: string
+  /** `KEY=value`, in the order in which they apply. */
+  readonly overrides?: ReadonlyArray<string>
+  /** The config, when it is in no file: its name is then only for messages, and its folder the working directory. */
+  readonly configOctets?: Uint8Array
+}
+
+/** The next hops of the HPCC simulator: descending, one link between two nodes. */
+const ns3Routes = { order: "descending", parallel: "last" } as const
+
+/**
+ * Reads a config of the HPCC simulator and the files it names, and checks that together they can be run: what
+ * `rdmakit lint` and `rdmakit run` both do first. Paths are looked for in the working directory, then in the config's
+ * folder, then in that folder's parent.
+ *
+ * Fails with every fault found, at most one a file for wrong words, and one a rule for words that are wrong together.
+ */
+export const loadNs3Inputs = (
+  config: string,
+  options: Ns3InputOptions,
+): Effect.Effect<Ns3Inputs, InputsRefused, FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function* () {
+    const path = yield* Path.Path
+    const here: SearchPath = { workingDirectory: options.workingDirectory, folders: ["."] }
+    const mention: Mention = { file: config, line: 0, column: 0, field: "config" }
+    const file: InputFile =
+      options.configOctets === undefined
+        ? yield* Effect.mapError(readInput(config, here, mention), (fault) => refusal([fault]))
+        : { name: config, octets: options.configOctets }
+    const configFile = yield* Effect.suspend(() => {
+      const reading = new Reading()
+      const parsed = reading.attempt(() =>
+        applyOverrides(parseConfig(file.octets, file.name), options.overrides ?? [], "--set"),
+      )
+      return parsed === undefined ? Effect.fail(reading.refusal()) : Effect.succeed(parsed)
+    })
+    const search = options.configOctets === undefined ? searchPathOf(path, options.workingDirectory, config) : here
+    return yield* loadNamed(config, configFile, search)
+  })
+
+const loadNamed = Effect.fnUntraced(function* (name: string, configFile: ConfigFile, search: SearchPath) {
+  const { config } = configFile
+  const reading = new Reading()
+  reading.note(configFile.notes, "note")
+  reading.note(effectWarnings(configFile), "warning")
+  reading.check(checkMode(configFile))
+  const open = Effect.fnUntraced(function* (key: string, file: string) {
+    const read = yield* Effect.result(readInput(file, search, mentionOf(configFile, key)))
+    if (read._tag === "Success") return read.success
+    reading.faults.push(read.failure)
+    return undefined
+  })
+
+  const topologyFile = yield* open("TOPOLOGY_FILE", config.topologyFile)
+  const flowFile = yield* open("FLOW_FILE", config.flowFile)
+  const traced = config.traceEnabled && config.traceFile !== ""
+  const traceFile = traced ? yield* open("TRACE_FILE", config.traceFile) : undefined
+
+  const topology = topologyFile && reading.attempt(() => parseTopology(topologyFile.octets, topologyFile.name))
+  if (topology !== undefined) reading.note(topology.notes, "note")
+  // Without a topology the flows' own words can still be checked.
+  const flows = flowFile && reading.attempt(() => parseFlows(flowFile.octets, flowFile.name, topology))
+  if (flows !== undefined) reading.note(flows.notes, "note")
+  const trace = traceFile && reading.attempt(() => parseTraceList(traceFile.octets, traceFile.name, topology?.nodes))
+  if (trace !== undefined) reading.note(trace.notes, "note")
+  if (topology === undefined || topologyFile === undefined) return yield* Effect.fail(reading.refusal())
+
+  const graph: Graph = {
+    nodes: topology.nodes,
+    isSwitch: switchFlags(topology),
+    links: topology.links.map((link) => ({ ...link, lossRate: link.lossRate || config.errorRatePerLink })),
+  }
+  const ports = new Ports(graph)
+  const routes = new Routes(graph, ports, ns3Routes)
+  reading.note(topologyWarnings(configFile, topology, topologyFile.name), "warning")
+  reading.check(checkRates(configFile, topology, topologyFile.name))
+  reading.check(checkBuffers(configFile, graph, ports))
+  reading.check(checkLinkDown(configFile, graph))
+  if (flows !== undefined && flowFile !== undefined) {
+    reading.check(checkFlows(flows, flowFile.name, topologyFile.name, routes))
+  }
+  if (reading.faults.length > 0 || flows === undefined || flowFile === undefined) {
+    return yield* Effect.fail(reading.refusal())
+  }
+  return {
+    name,
+    configFile,
+    config,
+    files: { topology: topologyFile.name, flows: flowFile.name, trace: traceFile?.name ?? "" },
+    topology,
+    graph,
+    ports,
+    routes,
+    flows,
+    traceNodes: trace?.nodes ?? [],
+    notes: reading.notes,
+  } satisfies Ns3Inputs
+})
+
+/** The place of a key in a config; the file itself when the key is not written there. */
+const mentionOf = (configFile: ConfigFile, key: string): Mention => {
+  const { file, line, column } = configFile.entries.get(key) ?? { file: configFile.file, line: 0, column: 0 }
+  return { file, line, column, field: key }
+}
+
+/** What has gone wrong so far, and what was noticed. */
+class Reading {
+  readonly faults: Array<Ns3FormatError> = []
+  readonly notes: Array<InputNote> = []
+
+  note(notes: ReadonlyArray<Ns3Note>, kind: InputNote["kind"]): void {
+    for (const note of notes) this.notes.push({ ...note, kind })
+  }
+
+  check(fault: Ns3FormatError | undefined): void {
+    if (fault !== undefined) this.faults.push(fault)
+  }
+
+  /** What `parse` gives; undefined when it throws a fault, which is kept. */
+  attempt<A>(parse: () => A): A | undefined {
+    try {
+      return parse()
+    } catch (error) {
+      if (!(error instanceof Ns3FormatError)) throw error
+      this.faults.push(error)
+      return undefined
+    }
+  }
+
+  refusal(): InputsRefused {
+    return refusal(this.faults, this.notes)
+  }
+}
+
+const refusal = (faults: ReadonlyArray<Ns3FormatError>, notes: ReadonlyArray<InputNote> = []): InputsRefused =>
+  new InputsRefused({ faults, notes })
