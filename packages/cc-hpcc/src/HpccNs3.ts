@@ -15,9 +15,12 @@ const HOPS_AT_FIRST = 5
  *
  * The reference divides by the window and by the time between two stamps, both of which can be 0. Here a run without a
  * window measures queues against the bandwidth-delay product, and a hop whose stamp did not move is passed over; the
- * rate is always within the least rate and the line rate.
+ * rate is always within the least rate and the line rate. Two of its blind spots are kept: records of another path are
+ * compared, and a hop with u = 0 is no measurement.
  */
 export class HpccNs3 implements Controller {
+  // Every field starts as a number: one that starts undefined has each double written to it boxed, which doubled the
+  // cost of an acknowledgement.
   /** Bit/s, an integer. */
   rate: number = 0
   window: number = 0

@@ -15,6 +15,7 @@ const BITS_PER_SECOND = 8e12
  * code. Hops whose stamp did not move are passed over.
  */
 export class HpccPaper implements Controller {
+  // Every field starts as a number: one that starts undefined has each double written to it boxed.
   /** W / T, bit/s. */
   rate: number = 0
   /** W, whole bytes. */
@@ -112,7 +113,7 @@ export class HpccPaper implements Controller {
     }
   }
 
-  /** A path that was not seen before: its records cannot be compared with those of another (HPCC §4.1). */
+  /** A path that was not seen before: its records cannot be compared with those of another (HPCC, Figure 7: pathID). */
   private adopt(ack: Ack): void {
     if (this.hops > 0) this.pathChanges++
     this.pathId = ack.pathId

@@ -11,6 +11,7 @@ const HYPER_AFTER = 5
  * separate hyper-active rate instead of N times δ.
  */
 export class TimelyNs3 implements Controller {
+  // Every field starts as a number: one that starts undefined has each double written to it boxed.
   /** Bit/s, an integer. */
   rate: number = 0
   window: number = 0

@@ -11,7 +11,7 @@ export type TimelyWindow = "none" | "fixed" | "variable"
 
 /** What the three variants share. */
 export interface TimelyOptionsBase {
-  /** Weight of the newest RTT difference in the moving average, above 0 to 1. Default 0.875; see each preset. */
+  /** Weight of the newest RTT difference in the moving average, above 0 to 1. Default 0.875 (ECN or Delay; HPCC's ns-3 code). */
   readonly alpha?: number
   /** β, the multiplicative decrease factor, above 0 to 1. Default 0.8; `patched` 0.008. */
   readonly beta?: number
@@ -149,7 +149,7 @@ export const checkOptions = (options: TimelyOptions): void => {
 export const checkPath = (lineRateBps: number): void =>
   check("lineRateBps", lineRateBps, lineRateBps >= 1 && finite(lineRateBps), "a finite rate of at least 1 bit/s")
 
-/** TIMELY §4.3 and §5, and the reference simulator's attributes. */
+/** TIMELY §4.3, and the attributes of HPCC's ns-3 code. */
 export const defaults = {
   alpha: 0.875,
   beta: 0.8,

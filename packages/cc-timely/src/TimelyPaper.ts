@@ -11,6 +11,7 @@ import { startWindow, windowAt } from "./TimelyWindow.ts"
  * no step more than halves it.
  */
 export class TimelyPaper implements Controller {
+  // Every field starts as a number: one that starts undefined has each double written to it boxed.
   /** Bit/s. */
   rate: number = 0
   window: number = 0

@@ -18,6 +18,7 @@ const weight = (gradient: number): number => (gradient <= -0.25 ? 0 : gradient >
  * As in eRPC, a sample below the least RTT is passed over.
  */
 export class TimelyPatched implements Controller {
+  // Every field starts as a number: one that starts undefined has each double written to it boxed.
   /** Bit/s. */
   rate: number = 0
   window: number = 0

@@ -2,7 +2,7 @@ import type { TimelyNs3Options, TimelyPaperOptions, TimelyPatchedOptions } from 
 
 /** Published settings, by name. */
 export const timelyPresets = {
-  /** TIMELY §4.3 and §5, for 10 Gb/s NICs. */
+  /** TIMELY §4.3, for NICs of 10 Gb/s; α as in ECN or Delay. */
   paper: {
     variant: "paper",
     alpha: 0.875,

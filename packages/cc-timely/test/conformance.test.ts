@@ -7,4 +7,3 @@ controllerSuite(timely({ ...timelyPresets.paper, segmentBytes: 16_384 }), { sett
 controllerSuite(timely(timelyPresets.simulation))
 controllerSuite(timely(timelyPresets["simulation+w"]))
 controllerSuite(timely(timelyPresets.patched))
-controllerSuite(timely(timelyPresets.erpc))

@@ -159,7 +159,7 @@ class Dumbbell {
 
   /** Does what comes next: timers first, then the acknowledgement, the link, a sender. */
   private step(): boolean {
-    let time = this.acks.length > 0 ? this.acks.first(A_TIME) : NEVER
+    let time = this.acks.length > 0 ? this.acks.ring[this.acks.head + A_TIME]! : NEVER
     let kind = 1
     let who = 0
     if (this.queue.length > 0 && this.linkFreePs < time) {
@@ -206,11 +206,12 @@ class Dumbbell {
     if (this.queueBytes + bytes > this.bufferBytes) {
       this.dropped++
     } else {
-      this.queue.push()
-      this.queue.set(P_FLOW, who)
-      this.queue.set(P_SEQUENCE, sender.next)
-      this.queue.set(P_BYTES, bytes)
-      this.queue.set(P_STAMP, now)
+      const at = this.queue.push()
+      const { ring } = this.queue
+      ring[at + P_FLOW] = who
+      ring[at + P_SEQUENCE] = sender.next
+      ring[at + P_BYTES] = bytes
+      ring[at + P_STAMP] = now
       if (this.queueBytes === 0 && this.linkFreePs < now) this.linkFreePs = now
       this.queueBytes += bytes
       this.noteQueue(slice)
@@ -227,10 +228,11 @@ class Dumbbell {
 
   /** The head of the queue leaves; what its receiver will answer is known at once. */
   private transmit(now: Time): void {
-    const who = this.queue.first(P_FLOW)
-    const sequence = this.queue.first(P_SEQUENCE)
-    const bytes = this.queue.first(P_BYTES)
-    const stamp = this.queue.first(P_STAMP)
+    const { ring: packets, head } = this.queue
+    const who = packets[head + P_FLOW]!
+    const sequence = packets[head + P_SEQUENCE]!
+    const bytes = packets[head + P_BYTES]!
+    const stamp = packets[head + P_STAMP]!
     this.noteQueue(Math.floor(now / this.slicePs))
     this.queue.shift()
     this.queueBytes -= bytes
@@ -255,18 +257,19 @@ class Dumbbell {
     const mark = this.marks()
     const notify = mark && time >= sender.nextCnpPs
     if (notify) sender.nextCnpPs = time + CNP_INTERVAL_PS
-    this.acks.push()
-    this.acks.set(A_TIME, time)
-    this.acks.set(A_FLOW, who)
-    this.acks.set(A_SEQUENCE, sender.expected)
-    this.acks.set(A_STAMP, stamp)
-    this.acks.set(A_MARK, mark ? 1 : 0)
-    this.acks.set(A_NAK, gap ? 1 : 0)
-    this.acks.set(A_CNP, notify ? 1 : 0)
-    this.acks.set(A_TELEMETRY, now % TIME_MODULUS_PS)
-    this.acks.set(A_TELEMETRY + 1, stampedBytes % BYTES_MODULUS)
-    this.acks.set(A_TELEMETRY + 2, this.queueBytes)
-    this.acks.set(A_TELEMETRY + 3, this.linkRateBps)
+    const at = this.acks.push()
+    const { ring } = this.acks
+    ring[at + A_TIME] = time
+    ring[at + A_FLOW] = who
+    ring[at + A_SEQUENCE] = sender.expected
+    ring[at + A_STAMP] = stamp
+    ring[at + A_MARK] = mark ? 1 : 0
+    ring[at + A_NAK] = gap ? 1 : 0
+    ring[at + A_CNP] = notify ? 1 : 0
+    ring[at + A_TELEMETRY] = now % TIME_MODULUS_PS
+    ring[at + A_TELEMETRY + 1] = stampedBytes % BYTES_MODULUS
+    ring[at + A_TELEMETRY + 2] = this.queueBytes
+    ring[at + A_TELEMETRY + 3] = this.linkRateBps
   }
 
   /** RED on the queue: from one bandwidth-delay product, with 20 % at four of them, always beyond. */
@@ -279,8 +282,9 @@ class Dumbbell {
 
   private acknowledge(now: Time): void {
     const { acks, ack } = this
-    const sender = this.senders[acks.first(A_FLOW)]!
-    const sequence = acks.first(A_SEQUENCE)
+    const { ring, head } = acks
+    const sender = this.senders[ring[head + A_FLOW]!]!
+    const sequence = ring[head + A_SEQUENCE]!
     ack.bytes = Math.max(0, sequence - sender.acknowledged)
     if (ack.bytes > 0) {
       sender.acknowledged = sequence
@@ -288,16 +292,16 @@ class Dumbbell {
       if (sender.next < sequence) sender.next = sequence
       if (sequence >= sender.bytes) sender.finishedPs = Math.min(sender.finishedPs, now)
     }
-    const nak = acks.first(A_NAK) === 1
+    const nak = ring[head + A_NAK]! === 1
     if (nak) sender.next = sender.acknowledged
     ack.sequence = sequence
     ack.sent = sender.next
     // What the factory did not ask for, the network does not supply.
-    ack.rttPs = this.stamps ? now - acks.first(A_STAMP) : Number.NaN
-    ack.congestion = this.echoes && acks.first(A_MARK) === 1
+    ack.rttPs = this.stamps ? now - ring[head + A_STAMP]! : Number.NaN
+    ack.congestion = this.echoes && ring[head + A_MARK]! === 1
     ack.hops = this.telemetry ? 1 : 0
-    for (let field = 0; field < TELEMETRY_FIELDS; field++) ack.telemetry[field] = acks.first(A_TELEMETRY + field)
-    const notified = this.notifies && acks.first(A_CNP) === 1
+    for (let field = 0; field < TELEMETRY_FIELDS; field++) ack.telemetry[field] = ring[head + A_TELEMETRY + field]!
+    const notified = this.notifies && ring[head + A_CNP]! === 1
     acks.shift()
     const { controller } = sender
     if (notified) controller.onCnp(now)

@@ -1,35 +1,29 @@
 /** First in, first out: records of a fixed number of doubles in one ring, which doubles when it is full. */
 export class RecordQueue {
   length = 0
+  /** The records. Those of `head` and `push` are at their place until the next `push`. */
+  ring: Float64Array
+  /** Where the oldest record is. */
+  head = 0
   private readonly fields: number
-  private ring: Float64Array
-  private head = 0
 
   constructor(fields: number) {
     this.fields = fields
     this.ring = new Float64Array(fields * 64)
   }
 
-  /** Adds a record of zeros. Its fields are written by `set`. */
-  push(): void {
+  /** Makes room for a record behind the newest, and returns its place. What it holds is left over from another. */
+  push(): number {
     if (this.length * this.fields === this.ring.length) this.grow()
+    const at = this.head + this.length * this.fields
     this.length++
-    for (let field = 0; field < this.fields; field++) this.set(field, 0)
-  }
-
-  /** Writes a field of the newest record. */
-  set(field: number, value: number): void {
-    this.ring[(this.head + (this.length - 1) * this.fields + field) % this.ring.length] = value
-  }
-
-  /** Reads a field of the oldest record. */
-  first(field: number): number {
-    return this.ring[this.head + field] ?? Number.NaN
+    return at < this.ring.length ? at : at - this.ring.length
   }
 
   /** Drops the oldest record. */
   shift(): void {
-    this.head = (this.head + this.fields) % this.ring.length
+    this.head += this.fields
+    if (this.head === this.ring.length) this.head = 0
     this.length--
   }
 

@@ -143,7 +143,7 @@ const whatever = (factory: ControllerFactory): void => {
     const controller = new WatchedController(factory.make(0, path), 0, path)
     let now: Time = 0
     let sequence = 0
-    for (let i = 0; i < 1000; i++) {
+    for (let i = 0; i < 500; i++) {
       now += draws.pick([0, 1, 1000, 1e6, 50e6, 1e9]) * draws.below(3)
       // A timer with a short period is not to be run a million times over a long pause.
       for (let turn = 0; turn < 100 && controller.nextTimer <= now; turn++) controller.onTimer(controller.nextTimer)
