@@ -51,6 +51,11 @@ export class TrRecord {
     this.#at = at
   }
 
+  /** Copies the record to octet `at` of `target`. */
+  copyTo(target: Uint8Array, at: number): void {
+    target.set(new Uint8Array(this.#view.buffer, this.#view.byteOffset + this.#at, TR_RECORD_OCTETS), at)
+  }
+
   /** Nanoseconds. */
   get time(): number {
     return this.u64(0)

@@ -1,4 +1,4 @@
-import { readTr, TR_PORT_OCTETS, TR_RECORD_OCTETS, type TrHeader, TrRecord, trProtocols } from "./Tr.ts"
+import { TR_RECORD_OCTETS, type TrHeader, TrReader, TrRecord, trProtocols } from "./Tr.ts"
 import { formatRecord } from "./TrText.ts"
 
 /** One field that differs. */
@@ -28,7 +28,14 @@ export interface TrComparison {
   readonly identical: number
   readonly differing: number
   readonly first: TrDifference | undefined
+  /** The first record that only the longer one has, as trace_reader prints it. */
+  readonly rest: string | undefined
 }
+
+/** One of two traces. */
+export type TrSide = "a" | "b"
+
+const CHUNK_OCTETS = 1 << 20
 
 type Field = keyof TrRecord & string
 
@@ -48,41 +55,100 @@ const FIELDS: ReadonlyMap<number, ReadonlyArray<Field>> = new Map<number, Readon
 ])
 
 /**
- * Compares two whole traces record by record, field by field: the fields that the original fills for the record's kind
- * of packet, and nothing else, since all other octets are garbage there. Headers are compared as maps.
+ * Compares two traces record by record, field by field: the fields that the original fills for the record's kind of
+ * packet, and nothing else, since all other octets are garbage there. Headers are compared as maps.
  *
- * Throws {@link Ns3FormatError} for what is no trace.
+ * Both traces come in chunks: {@link push} those of either in its order, then {@link end}. Records wait for their
+ * partners, so push turn by turn to hold little.
  */
-export const compareTr = (a: Uint8Array, b: Uint8Array, fileA = "a", fileB = "b"): TrComparison => {
-  let countA = 0
-  let countB = 0
-  const headerA = readTr(a, fileA, () => countA++)
-  const headerB = readTr(b, fileB, () => countB++)
-  const recordA = new TrRecord()
-  const recordB = new TrRecord()
-  const startA = recordsStart(headerA)
-  const startB = recordsStart(headerB)
-  const shared = Math.min(countA, countB)
-  let differing = 0
-  let first: TrDifference | undefined
-  for (let index = 0; index < shared; index++) {
-    recordA.seek(a, startA + index * TR_RECORD_OCTETS)
-    recordB.seek(b, startB + index * TR_RECORD_OCTETS)
-    if (sameRecord(recordA, recordB)) continue
-    differing++
-    first ??= {
-      index,
-      fields: differences(recordA, recordB),
-      a: formatRecord(recordA),
-      b: formatRecord(recordB),
-    }
+export class TrComparer {
+  readonly #readers: Readonly<Record<TrSide, TrReader>>
+  readonly #waiting = new RecordQueue()
+  readonly #partner = new TrRecord()
+  #ahead: TrSide = "a"
+  #shared = 0
+  #differing = 0
+  #first: TrDifference | undefined
+
+  constructor(fileA = "a", fileB = "b") {
+    this.#readers = { a: new TrReader(fileA), b: new TrReader(fileB) }
   }
-  const header = compareHeaders(headerA, headerB)
-  const same = header.length === 0 && differing === 0 && countA === countB
-  return { same, header, countA, countB, identical: shared - differing, differing, first }
+
+  /** Reads a chunk of one of the traces. Throws {@link Ns3FormatError} for what is no trace. */
+  push(side: TrSide, chunk: Uint8Array): void {
+    this.#readers[side].push(chunk, (record) => this.#take(side, record))
+  }
+
+  /** Both traces end here. Throws {@link Ns3FormatError} for one that was cut off. */
+  end(): TrComparison {
+    const header = compareHeaders(this.#readers.a.end(), this.#readers.b.end())
+    const countA = this.#readers.a.count
+    const countB = this.#readers.b.count
+    const same = header.length === 0 && this.#differing === 0 && countA === countB
+    const rest = this.#waiting.next(this.#partner) ? formatRecord(this.#partner) : undefined
+    const identical = this.#shared - this.#differing
+    return { same, header, countA, countB, identical, differing: this.#differing, first: this.#first, rest }
+  }
+
+  #take(side: TrSide, record: TrRecord): void {
+    if (this.#ahead === side || !this.#waiting.next(this.#partner)) {
+      this.#ahead = side
+      this.#waiting.add(record)
+      return
+    }
+    if (side === "a") this.#compare(record, this.#partner)
+    else this.#compare(this.#partner, record)
+  }
+
+  #compare(a: TrRecord, b: TrRecord): void {
+    const index = this.#shared++
+    if (sameRecord(a, b)) return
+    this.#differing++
+    this.#first ??= { index, fields: differences(a, b), a: formatRecord(a), b: formatRecord(b) }
+  }
 }
 
-const recordsStart = (header: TrHeader): number => 8 + TR_PORT_OCTETS * header.ports.length
+/** Compares two whole traces, as {@link TrComparer} does. */
+export const compareTr = (a: Uint8Array, b: Uint8Array, fileA = "a", fileB = "b"): TrComparison => {
+  const comparer = new TrComparer(fileA, fileB)
+  for (let at = 0; at < a.length || at < b.length; at += CHUNK_OCTETS) {
+    comparer.push("a", a.subarray(at, at + CHUNK_OCTETS))
+    comparer.push("b", b.subarray(at, at + CHUNK_OCTETS))
+  }
+  return comparer.end()
+}
+
+/** Copies of records, first in, first out. */
+class RecordQueue {
+  #octets = new Uint8Array(TR_RECORD_OCTETS * 64)
+  #head = 0
+  #tail = 0
+
+  add(record: TrRecord): void {
+    if (this.#tail === this.#octets.length) this.#makeRoom()
+    record.copyTo(this.#octets, this.#tail)
+    this.#tail += TR_RECORD_OCTETS
+  }
+
+  /** Moves the cursor to the next record, which stays as it is until the next add; false when there is none. */
+  next(record: TrRecord): boolean {
+    if (this.#head === this.#tail) return false
+    record.seek(this.#octets, this.#head)
+    this.#head += TR_RECORD_OCTETS
+    return true
+  }
+
+  #makeRoom(): void {
+    const used = this.#octets.subarray(this.#head, this.#tail)
+    if (this.#head * 2 < this.#octets.length) {
+      const larger = new Uint8Array(this.#octets.length * 2)
+      larger.set(used)
+      this.#octets = larger
+    } else this.#octets.copyWithin(0, this.#head, this.#tail)
+    this.#tail = used.length
+    this.#head = 0
+  }
+}
 
 const fieldsOf = (record: TrRecord): ReadonlyArray<Field> => FIELDS.get(record.l3Prot) ?? HEAD
 

@@ -57,7 +57,14 @@ export {
   trProtocols,
 } from "./Tr.ts"
 export { formatTraceList, parseTraceList, type TraceList } from "./TraceList.ts"
-export { compareTr, type TrComparison, type TrDifference, type TrFieldDifference } from "./TrCompare.ts"
+export {
+  compareTr,
+  TrComparer,
+  type TrComparison,
+  type TrDifference,
+  type TrFieldDifference,
+  type TrSide,
+} from "./TrCompare.ts"
 export { parseTrFilter, type TrFilter } from "./TrFilter.ts"
 export { encodeTrHeader, trHeaderOf } from "./TrHeader.ts"
 export { formatRecord } from "./TrText.ts"

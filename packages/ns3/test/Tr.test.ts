@@ -6,6 +6,7 @@ import {
   formatRecord,
   parseTopology,
   readTr,
+  TrComparer,
   type TrHeader,
   TrReader,
   type TrRecord,
@@ -158,7 +159,9 @@ describe("comparing", () => {
 
   test("missing records and headers in another order", () => {
     const a = octetsOf("tiny/hpcc.tr")
-    expect(compareTr(a, a.subarray(0, a.length - 56))).toMatchObject({ same: false, identical: 54, countB: 54 })
+    const rest = "2000004536 n:0 1:0 0 Recv ecn:0 0b000101 0b000001 100 10000 A 0x00 3 5000 0 88"
+    expect(compareTr(a, a.subarray(0, a.length - 56))).toMatchObject({ same: false, identical: 54, countB: 54, rest })
+    expect(compareTr(a.subarray(0, a.length - 56), a)).toMatchObject({ same: false, identical: 54, countA: 54, rest })
     const { ports } = readTr(a, "a", () => {})
     const withHeader = (header: TrHeader) => joined([encodeTrHeader(header), a.subarray(HEADER_OCTETS)])
     expect(compareTr(a, withHeader({ ports: ports.toReversed(), windowBytes: 52000 })).same).toBe(true)
@@ -168,6 +171,31 @@ describe("comparing", () => {
       "port 2.1: 100000000000 and no bits/s",
       "port 7.1: no and 1 bits/s",
     ])
+  })
+
+  test("chunks of any size, from either side first, give the same comparison", () => {
+    const a = octetsOf("tiny/hpcc.tr")
+    const b = a.slice(0, a.length - 5 * 56)
+    b[HEADER_OCTETS + 20 * 56 + 12] = 1
+    const whole = compareTr(a, b)
+    expect(whole).toMatchObject({ countA: 55, countB: 50, identical: 49, differing: 1, first: { index: 20 } })
+    const turns = fc.array(fc.record({ side: fc.constantFrom("a", "b"), size: fc.integer({ min: 1, max: 900 }) }))
+    fc.assert(
+      fc.property(turns, (steps) => {
+        const comparer = new TrComparer("a", "b")
+        const traces = { a, b }
+        const at = { a: 0, b: 0 }
+        for (const { side, size } of [
+          ...steps,
+          { side: "b", size: a.length },
+          { side: "a", size: a.length },
+        ] as const) {
+          comparer.push(side, traces[side].subarray(at[side], at[side] + size))
+          at[side] += size
+        }
+        expect(comparer.end()).toEqual(whole)
+      }),
+    )
   })
 })
 
