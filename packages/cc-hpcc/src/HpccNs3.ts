@@ -19,8 +19,7 @@ const HOPS_AT_FIRST = 5
  * compared, and a hop with u = 0 is no measurement.
  */
 export class HpccNs3 implements Controller {
-  // Every field starts as a number: one that starts undefined has each double written to it boxed, which doubled the
-  // cost of an acknowledgement.
+  // Every field starts as a number: one that starts undefined has each double written to it boxed, 30 % of `onAck`.
   /** Bit/s, an integer. */
   rate: number = 0
   window: number = 0
