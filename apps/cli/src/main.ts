@@ -1,2 +1,42 @@
 #!/usr/bin/env node
-export {}
+import { constants } from "node:os"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import * as NodeStdio from "@effect/platform-node/NodeStdio"
+import { Cause, Effect, Exit, Layer } from "effect"
+import { runCommandLine } from "./CommandLine.ts"
+import { exitCodes } from "./Exit.ts"
+import { Interrupts, makeInterrupts } from "./Interrupts.ts"
+import { processScreen } from "./ProcessScreen.ts"
+
+const interrupts = makeInterrupts()
+const services = Layer.mergeAll(
+  processScreen,
+  NodeFileSystem.layer,
+  NodePath.layer,
+  NodeStdio.layer,
+  Layer.succeed(Interrupts, interrupts.service),
+)
+
+const fiber = Effect.runFork(Effect.provide(runCommandLine(process.argv.slice(2)), services))
+
+let signalled: "SIGINT" | "SIGTERM" | undefined
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.on(signal, () => {
+    if (signalled !== undefined) process.exit(128 + constants.signals[signal])
+    signalled = signal
+    if (!interrupts.signal()) fiber.interruptUnsafe(fiber.id)
+  })
+}
+
+const codeOf = (exit: Exit.Exit<number>): number => {
+  if (Exit.isSuccess(exit)) return exit.value
+  if (Cause.hasInterruptsOnly(exit.cause)) return signalled === "SIGTERM" ? 143 : exitCodes.interrupted
+  return exitCodes.bug
+}
+
+fiber.addObserver((exit) => {
+  const code = codeOf(exit)
+  // Pipes may still hold text of ours: the process ends when it is written, or when its reader has gone.
+  process.stdout.write("", () => process.exit(code))
+})

@@ -1,9 +1,17 @@
 import { type Ns3Fault, Ns3FormatError } from "@rdmakit/ns3"
 import { Effect, FileSystem, Path, type PlatformError } from "effect"
 
+/** A file that was found. */
+export interface FoundFile {
+  /** The path to show: as the user would write it from the working directory. */
+  readonly name: string
+  /** Absolute. */
+  readonly path: string
+}
+
 /** A file that was read. */
 export interface InputFile {
-  /** The path to show: as the user would write it from the working directory. */
+  /** As in {@link FoundFile}. */
   readonly name: string
   readonly octets: Uint8Array
 }
@@ -16,53 +24,68 @@ export interface SearchPath {
   readonly folders: ReadonlyArray<string>
 }
 
+/** Where a path was written, and as what: the fault of a missing file stands there. */
+export type Mention = Pick<Ns3Fault, "file" | "line" | "column" | "field">
+
 /** The folders for the files that a config names: the working directory, the config's folder, its parent. */
 export const searchPathOf = (path: Path.Path, workingDirectory: string, config: string): SearchPath => {
   const folder = path.dirname(config)
   return { workingDirectory, folders: [".", folder, path.join(folder, "..")] }
 }
 
-/**
- * Reads the first file of that name on the search path. `mention` is where the name was written: the fault of a
- * missing file stands there.
- */
-export const readInput = Effect.fnUntraced(function* (name: string, search: SearchPath, mention: Mention) {
-  const path = yield* Path.Path
-  const candidates = path.isAbsolute(name) ? [name] : search.folders.map((folder) => path.join(folder, name))
-  const missing: Array<string> = []
-  for (const candidate of new Set(candidates)) {
-    const found = yield* readCandidate(path.resolve(search.workingDirectory, candidate))
-    if (typeof found !== "string") return { name: candidate, octets: found } satisfies InputFile
-    if (found !== "") return yield* Effect.fail(faultAt(mention, name, "a file that can be read", found))
-    missing.push(candidate)
-  }
-  const looked = missing.length === 1 ? "it does not exist" : `none of these exists: ${missing.join(", ")}`
-  return yield* Effect.fail(faultAt(mention, name, "a file", looked))
-})
+/** Finds the first file of that name on the search path; a folder is no file. */
+export const findInput = (
+  name: string,
+  search: SearchPath,
+  mention: Mention,
+): Effect.Effect<FoundFile, Ns3FormatError, FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function* () {
+    const path = yield* Path.Path
+    const files = yield* FileSystem.FileSystem
+    const candidates = path.isAbsolute(name) ? [name] : search.folders.map((folder) => path.join(folder, name))
+    const missing: Array<string> = []
+    for (const candidate of new Set(candidates)) {
+      const absolute = path.resolve(search.workingDirectory, candidate)
+      const problem = yield* files.stat(absolute).pipe(
+        Effect.map(({ type }) => (type === "Directory" ? "it is a folder" : undefined)),
+        Effect.catch((error) => Effect.succeed(problemOf(error))),
+      )
+      if (problem === undefined) return { name: candidate, path: absolute }
+      if (problem !== MISSING) return yield* Effect.fail(unreadable(mention, name, problem))
+      missing.push(candidate)
+    }
+    const hint = missing.length === 1 ? MISSING : `none of these exists: ${missing.join(", ")}`
+    return yield* Effect.fail(new Ns3FormatError({ ...mention, found: name, expected: "a file", hint }))
+  })
 
-/** Where a path was written, and as what. */
-export type Mention = Pick<Ns3Fault, "file" | "line" | "column" | "field">
-
-const faultAt = (mention: Mention, found: string, expected: string, hint: string): Ns3FormatError =>
-  new Ns3FormatError({ ...mention, found, expected, hint })
-
-/** The octets of a file, "" when there is none, or why it cannot be read. */
-const readCandidate = (file: string): Effect.Effect<Uint8Array | string, never, FileSystem.FileSystem> =>
+/** Reads the file that {@link findInput} finds. */
+export const readInput = (
+  name: string,
+  search: SearchPath,
+  mention: Mention,
+): Effect.Effect<InputFile, Ns3FormatError, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
-    const { type } = yield* files.stat(file)
-    if (type === "Directory") return "it is a folder"
-    return yield* files.readFile(file)
-  }).pipe(Effect.catchTag("PlatformError", (error) => Effect.succeed(unreadable(error))))
+    const found = yield* findInput(name, search, mention)
+    const octets = yield* Effect.mapError(files.readFile(found.path), (error) =>
+      unreadable(mention, name, problemOf(error)),
+    )
+    return { name: found.name, octets }
+  })
 
-const unreadable = ({ reason }: PlatformError.PlatformError): string => {
+const MISSING = "it does not exist"
+
+const unreadable = (mention: Mention, found: string, hint: string): Ns3FormatError =>
+  new Ns3FormatError({ ...mention, found, expected: "a file that can be read", hint })
+
+const problemOf = ({ reason }: PlatformError.PlatformError): string => {
   switch (reason._tag) {
     case "NotFound":
-      return ""
+      return MISSING
     case "PermissionDenied":
       return "reading it is not permitted"
     default:
       // A component of the path that is a file means that there is no such file.
-      return /ENOTDIR/.test(reason.message) ? "" : `it cannot be read: ${reason.message}`
+      return /ENOTDIR/.test(reason.message) ? MISSING : `it cannot be read: ${reason.message}`
   }
 }

@@ -1,3 +1,11 @@
+export {
+  type FoundFile,
+  findInput,
+  type InputFile,
+  type Mention,
+  readInput,
+  type SearchPath,
+} from "./InputFile.ts"
 export { type InputNote, InputsRefused } from "./InputsRefused.ts"
 export { ns3HeadroomBytes, runningModes } from "./Ns3Checks.ts"
 export { loadNs3Inputs, type Ns3InputOptions, type Ns3Inputs } from "./Ns3Inputs.ts"

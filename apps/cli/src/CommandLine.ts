@@ -1,0 +1,108 @@
+import { Effect, type FileSystem, Layer, Option, type Path, type Stdio, Terminal } from "effect"
+import { CliConfig, CliOutput, Command, Completions, Flag, GlobalFlag, TerminalCapabilities } from "effect/cli"
+import { ChildProcessSpawner } from "effect/process"
+import manifest from "../package.json" with { type: "json" }
+import { compareCommand } from "./commands/CompareCommand.ts"
+import { lintCommand } from "./commands/LintCommand.ts"
+import { traceCommand } from "./commands/TraceCommand.ts"
+import { exitCodes } from "./Exit.ts"
+import { tellFaults } from "./Faults.ts"
+import { presenterOf } from "./HelpScreen.ts"
+import type { Interrupts } from "./Interrupts.ts"
+import { paintOf } from "./Paint.ts"
+import { Screen } from "./Screen.ts"
+
+const root = Command.make("rdmakit").pipe(
+  Command.withDescription("Runs RDMA networks, compares what came out, reads what happened."),
+  Command.withSubcommands([compareCommand, traceCommand, lintCommand]),
+  Command.withExamples([
+    { command: "rdmakit lint config.txt", description: "Check a config of the HPCC simulator and the files it names" },
+    { command: "rdmakit compare fct.txt reference/fct.txt", description: "Compare two runs flow by flow" },
+    {
+      command: "rdmakit trace mix.tr 'node=17&event=3' | head",
+      description: "The first packets that switch 17 dropped",
+    },
+  ]),
+)
+
+/** What every command may use. */
+export type CommandServices = Screen | Interrupts | FileSystem.FileSystem | Path.Path | Stdio.Stdio
+
+/** Completions for the user's shell, written to our screen. */
+const completionsOf = (screen: typeof Screen.Service): typeof GlobalFlag.Completions => ({
+  ...GlobalFlag.Completions,
+  flag: GlobalFlag.Completions.flag.pipe(Flag.withMetavar("SHELL")),
+  run: (shell, { command }) =>
+    Option.match(shell, {
+      onNone: () => Effect.void,
+      onSome: (value) =>
+        screen.out.write(`${Completions.generate(command.name, value, Completions.fromCommand(command))}\n`),
+    }),
+})
+
+// The parser can ask questions and start programs; these commands do neither.
+const unused = Layer.mergeAll(
+  Layer.succeed(
+    Terminal.Terminal,
+    Terminal.make({
+      columns: Effect.die("no terminal"),
+      rows: Effect.die("no terminal"),
+      size: Effect.die("no terminal"),
+      readInput: Effect.die("no terminal"),
+      readLine: Effect.die("no terminal"),
+      display: () => Effect.die("no terminal"),
+    }),
+  ),
+  Layer.succeed(
+    ChildProcessSpawner.ChildProcessSpawner,
+    ChildProcessSpawner.make(() => Effect.die("no programs")),
+  ),
+)
+
+/** Carries out a command line and gives the code to exit with; never fails. */
+export const runCommandLine = (args: ReadonlyArray<string>): Effect.Effect<number, never, CommandServices> =>
+  Effect.gen(function* () {
+    const screen = yield* Screen
+    yield* Command.runWith(root, { version: manifest.version })(helpFirst(args)).pipe(
+      Effect.provide(unused),
+      Effect.provideService(
+        CliConfig.CliConfig,
+        CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, completionsOf(screen)] }),
+      ),
+      Effect.provideService(CliOutput.Presenter, presenterOf(screen)),
+      Effect.provideService(TerminalCapabilities.TerminalCapabilities, {
+        canColor: screen.out.color,
+        canAnimate: false,
+        canPrompt: false,
+      }),
+    )
+    return exitCodes.fine
+  }).pipe(
+    Effect.catchTags({
+      Exit: ({ code }) => Effect.succeed(code),
+      InputsRefused: (refused) => Effect.as(tellFaults(refused), exitCodes.refused),
+      Refused: ({ message, hint }) => Effect.as(tellError(message, hint), exitCodes.refused),
+      PlatformError: ({ reason }) => Effect.as(tellError(reason.message), exitCodes.notWell),
+      // The presenter has said what is wrong with the command line.
+      ShowHelp: ({ errors }) => Effect.succeed(errors.length === 0 ? exitCodes.fine : exitCodes.refused),
+    }),
+    Effect.catch((error) => Effect.as(tellError(error.message), exitCodes.refused)),
+    Effect.catchDefect((defect) => Effect.as(tellBug(defect), exitCodes.bug)),
+  )
+
+const tellError = (message: string, hint?: string): Effect.Effect<void, never, Screen> =>
+  Effect.gen(function* () {
+    const { err } = yield* Screen
+    const paint = paintOf(err)
+    yield* err.write(`${paint.red("error:")} ${paint.bold(message)}\n`)
+    if (hint !== undefined) yield* err.write(`${hint}\n`)
+  })
+
+const tellBug = (defect: unknown): Effect.Effect<void, never, Screen> => {
+  const trace = defect instanceof Error ? (defect.stack ?? defect.message) : String(defect)
+  return tellError("this is a bug in rdmakit; please report it with the command line and the lines below", trace)
+}
+
+/** `rdmakit help run` is `rdmakit run --help`. */
+const helpFirst = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
+  args[0] === "help" ? [...args.slice(1), "--help"] : args

@@ -1,0 +1,151 @@
+import { findInput } from "@rdmakit/scenario"
+import { Effect, FileSystem, Path } from "effect"
+import { Refused } from "./Exit.ts"
+import { refused } from "./Reading.ts"
+import { WorkingDirectory } from "./Screen.ts"
+import { readStandardInput, STDIN, STDIN_NAME } from "./StandardInput.ts"
+
+/** What can be compared, by what it holds. */
+export type ComparedKind = "fct" | "trace" | "pfc" | "qlen"
+
+/** A file to compare: on disk, or already read. */
+export interface ComparedFile {
+  readonly name: string
+  readonly path: string
+  readonly octets: Uint8Array | undefined
+}
+
+/** Files of the same kind, one of either side. */
+export interface ComparedPair {
+  readonly kind: ComparedKind
+  readonly a: ComparedFile
+  readonly b: ComparedFile
+}
+
+/** The candidates of one side, by kind. */
+interface Side {
+  readonly name: string
+  readonly isFolder: boolean
+  readonly files: ReadonlyMap<ComparedKind, ReadonlyArray<ComparedFile>>
+}
+
+/** What a run's output is called when its config says nothing else, or what it usually has in its name. */
+const patterns: ReadonlyArray<readonly [ComparedKind, RegExp]> = [
+  ["trace", /\.tr$/i],
+  ["fct", /fct(?!.*\.(?:csv|gz|pdf|png|py|svg)$)/i],
+  ["pfc", /pfc(?!.*\.(?:csv|gz|pdf|png|py|svg)$)/i],
+  ["qlen", /qlen(?!.*\.(?:csv|gz|pdf|png|py|svg)$)/i],
+]
+const SNIFFED_OCTETS = 4096
+
+/**
+ * Finds what two arguments of `compare` have in common: files of one kind, or in folders one file of each kind. A
+ * folder with several files of a kind gives the one that is called like the other side's.
+ */
+export const pairFiles = Effect.fnUntraced(function* (a: string, b: string) {
+  if (a === STDIN && b === STDIN) {
+    return yield* new Refused({ message: "both sides are standard input", hint: "name a file on one side" })
+  }
+  const sideA = yield* sideOf(a)
+  const sideB = yield* sideOf(b)
+  const pairs: Array<ComparedPair> = []
+  for (const [kind] of patterns) {
+    const pair = pairOf(kind, sideA, sideB)
+    if (pair !== undefined) pairs.push(pair)
+  }
+  const compared = pairs.some(({ kind }) => kind === "fct" || kind === "trace")
+  if (!compared) return yield* nothingInCommon(sideA, sideB)
+  return pairs
+})
+
+const pairOf = (kind: ComparedKind, sideA: Side, sideB: Side): ComparedPair | undefined => {
+  const filesA = sideA.files.get(kind) ?? []
+  const filesB = sideB.files.get(kind) ?? []
+  if (filesA.length === 1 && filesB.length === 1) return { kind, a: filesA[0]!, b: filesB[0]! }
+  const matches = filesA.flatMap((a) =>
+    filesB.filter((b) => baseName(a.name) === baseName(b.name)).map((b): ComparedPair => ({ kind, a, b })),
+  )
+  return matches.length === 1 ? matches[0] : undefined
+}
+
+const nothingInCommon = (a: Side, b: Side): Refused => {
+  for (const side of [a, b]) {
+    const fcts = side.files.get("fct") ?? []
+    if (side.isFolder && fcts.length > 1) {
+      const names = fcts.map(({ name }) => name).join(", ")
+      return new Refused({
+        message: `${side.name}: found ${fcts.length} files of completion times, expected one`,
+        hint: `name the one that is meant: ${names}`,
+      })
+    }
+    if (side.isFolder && fcts.length === 0 && (side.files.get("trace") ?? []).length === 0) {
+      return new Refused({
+        message: `${side.name}: found neither completion times nor a trace, expected a folder with results`,
+        hint: "a folder needs one file with fct in its name, or one that ends in .tr",
+      })
+    }
+  }
+  return new Refused({
+    message: `${a.name} and ${b.name} have nothing in common: ${contentOf(a)} against ${contentOf(b)}`,
+    hint: "compare completion times with completion times, or a trace with a trace",
+  })
+}
+
+const contentOf = (side: Side): string => {
+  const words = { fct: "completion times", trace: "a trace", pfc: "PFC events", qlen: "queue lengths" }
+  return Array.from(side.files.keys(), (kind) => words[kind]).join(" and ")
+}
+
+const sideOf = Effect.fnUntraced(function* (argument: string) {
+  if (argument === STDIN) {
+    const octets = yield* readStandardInput
+    return fileSide({ name: STDIN_NAME, path: "", octets }, isBinary(octets))
+  }
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const workingDirectory = yield* WorkingDirectory
+  const absolute = path.resolve(workingDirectory, argument)
+  const isFolder = yield* files.stat(absolute).pipe(
+    Effect.map(({ type }) => type === "Directory"),
+    Effect.orElseSucceed(() => false),
+  )
+  if (isFolder) return yield* folderSide(argument, absolute)
+  const mention = { file: argument, line: 0, column: 0, field: "result" }
+  const found = yield* findInput(argument, { workingDirectory, folders: ["."] }, mention).pipe(
+    Effect.mapError((fault) => refused(fault)),
+  )
+  const isTrace = /\.tr$/i.test(found.path) || (yield* startsBinary(found.path))
+  return fileSide({ name: argument, path: found.path, octets: undefined }, isTrace)
+})
+
+const fileSide = (file: ComparedFile, isTrace: boolean): Side => ({
+  name: file.name,
+  isFolder: false,
+  files: new Map([[isTrace ? "trace" : "fct", [file]]]),
+})
+
+const folderSide = Effect.fnUntraced(function* (name: string, absolute: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const found = new Map<ComparedKind, Array<ComparedFile>>()
+  for (const entry of (yield* files.readDirectory(absolute)).sort()) {
+    const kind = patterns.find(([, pattern]) => pattern.test(entry))?.[0]
+    if (kind === undefined) continue
+    const list = found.get(kind) ?? []
+    list.push({ name: path.join(name, entry), path: path.join(absolute, entry), octets: undefined })
+    found.set(kind, list)
+  }
+  return { name, isFolder: true, files: found } satisfies Side
+})
+
+const startsBinary = Effect.fnUntraced(function* (file: string) {
+  const files = yield* FileSystem.FileSystem
+  const opened = yield* files.open(file)
+  const head = new Uint8Array(SNIFFED_OCTETS)
+  return isBinary(head.subarray(0, Number(yield* opened.read(head))))
+}, Effect.scoped)
+
+/** Text has no zero octets; the first four of a trace, the number of ports, nearly always have some. */
+const isBinary = (octets: Uint8Array): boolean => octets.subarray(0, SNIFFED_OCTETS).includes(0)
+
+const baseName = (name: string): string => name.slice(Math.max(name.lastIndexOf("/"), name.lastIndexOf("\\")) + 1)

@@ -1,0 +1,125 @@
+import { parseFct, TrComparer, type TrComparison, type TrSide } from "@rdmakit/ns3"
+import { Effect, FileSystem } from "effect"
+import { type ComparedFile, type ComparedPair, pairFiles } from "./ComparedFiles.ts"
+import { Exit, exitCodes } from "./Exit.ts"
+import { withJsonFaults } from "./Faults.ts"
+import { FlowReport } from "./FlowReport.ts"
+import { compareLines, lineReport } from "./LineComparison.ts"
+import { paintOf } from "./Paint.ts"
+import { reading } from "./Reading.ts"
+import { print, Screen } from "./Screen.ts"
+import { traceReport } from "./TraceReport.ts"
+
+const CHUNK_OCTETS = 1 << 20
+
+export interface CompareInput {
+  readonly a: string
+  readonly b: string
+  readonly json: boolean
+}
+
+/** Both files of a pair, and what is to be said about them. */
+interface PairReport {
+  readonly pair: ComparedPair
+  readonly same: boolean
+  readonly lines: ReadonlyArray<string>
+  readonly json: object
+}
+
+/** Compares two results and prints how far they agree; fails with exit code 1 when they do not. */
+export const compare = (input: CompareInput) =>
+  Effect.gen(function* () {
+    const { out } = yield* Screen
+    const paint = paintOf(out)
+    const reports: Array<PairReport> = []
+    for (const pair of yield* pairFiles(input.a, input.b)) reports.push(yield* reportOf(pair))
+    const same = reports.every((report) => report.same)
+    if (input.json) {
+      const parts = reports.map(({ json }) => json)
+      yield* print(JSON.stringify(Object.assign({ a: input.a, b: input.b, identical: same }, ...parts)))
+    } else {
+      for (const { pair, lines } of reports) {
+        if (pair.kind === "fct" || pair.kind === "trace") {
+          yield* print(`${paint.bold("A")}  ${pair.a.name}\n${paint.bold("B")}  ${pair.b.name}`)
+        }
+        yield* print(lines.join("\n"))
+        yield* print("")
+      }
+      yield* print(same ? paint.green("identical") : paint.yellow("different"))
+    }
+    if (!same) return yield* new Exit({ code: exitCodes.notWell })
+  }).pipe(withJsonFaults(input.json, `${input.a} ${input.b}`))
+
+const reportOf = (pair: ComparedPair) => {
+  switch (pair.kind) {
+    case "fct":
+      return flowsReport(pair)
+    case "trace":
+      return tracesReport(pair)
+    default:
+      return linesReport(pair)
+  }
+}
+
+const flowsReport = Effect.fnUntraced(function* (pair: ComparedPair) {
+  const { out, columns } = yield* Screen
+  const read = Effect.fnUntraced(function* (file: ComparedFile) {
+    const octets = yield* octetsOf(file)
+    return yield* reading(() => parseFct(octets, file.name))
+  })
+  const report = new FlowReport(yield* read(pair.a), yield* read(pair.b))
+  const lines = report.lines(columns, paintOf(out).bold)
+  return { pair, same: report.same, lines, json: report.json() } satisfies PairReport
+})
+
+const tracesReport = Effect.fnUntraced(function* (pair: ComparedPair) {
+  const comparison = yield* compareTraces(pair)
+  const { same, header, countA, countB, identical, differing, first, rest } = comparison
+  const trace = { same, header, a: countA, b: countB, identical, differing, first: first ?? null, rest: rest ?? null }
+  return { pair, same, lines: traceReport(comparison), json: { trace } } satisfies PairReport
+})
+
+const linesReport = Effect.fnUntraced(function* (pair: ComparedPair) {
+  const comparison = compareLines(yield* octetsOf(pair.a), yield* octetsOf(pair.b))
+  const { same, linesA, linesB, first } = comparison
+  const what = pair.kind === "pfc" ? "PFC events" : "queue lengths"
+  const json = { [pair.kind]: { same, linesA, linesB, first: first ?? null } }
+  return { pair, same, lines: lineReport(what, comparison), json } satisfies PairReport
+})
+
+/** Both traces at once, a chunk of either in turn, so that traces of any length fit. */
+const compareTraces = Effect.fnUntraced(function* (pair: ComparedPair) {
+  const comparer = new TrComparer(pair.a.name, pair.b.name)
+  const sides = [
+    { side: "a", next: yield* chunksOf(pair.a) },
+    { side: "b", next: yield* chunksOf(pair.b) },
+  ] as const
+  const open = new Set<TrSide>(["a", "b"])
+  while (open.size > 0) {
+    for (const { side, next } of sides) {
+      if (!open.has(side)) continue
+      const chunk = yield* next
+      if (chunk.length === 0) open.delete(side)
+      else yield* reading(() => comparer.push(side, chunk))
+    }
+  }
+  return yield* reading((): TrComparison => comparer.end())
+}, Effect.scoped)
+
+/** The next chunk of a file each time; an empty one at its end. */
+const chunksOf = Effect.fnUntraced(function* ({ path, octets }: ComparedFile) {
+  if (octets !== undefined) {
+    let at = 0
+    return Effect.sync(() => {
+      at += CHUNK_OCTETS
+      return octets.subarray(at - CHUNK_OCTETS, at)
+    })
+  }
+  const file = yield* (yield* FileSystem.FileSystem).open(path)
+  const chunk = new Uint8Array(CHUNK_OCTETS)
+  return Effect.map(file.read(chunk), (length) => chunk.subarray(0, Number(length)))
+})
+
+const octetsOf = Effect.fnUntraced(function* ({ path, octets }: ComparedFile) {
+  return octets ?? (yield* (yield* FileSystem.FileSystem).readFile(path))
+})

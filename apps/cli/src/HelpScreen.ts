@@ -1,0 +1,59 @@
+import { Effect } from "effect"
+import { type CliError, CliOutput } from "effect/cli"
+import { paintOf } from "./Paint.ts"
+import type { Screen } from "./Screen.ts"
+
+/** Help and version go to the screen; a wrong command line gets what is wrong and where to read on, not the whole help. */
+export const presenterOf = (screen: typeof Screen.Service): CliOutput.Presenter => ({
+  present: (event) => {
+    const formatter = CliOutput.defaultFormatter({ colors: screen.out.color })
+    switch (event._tag) {
+      case "Help":
+        return screen.out.write(`${spaced(formatter.formatHelpDoc(event.helpDoc))}\n`)
+      case "Version":
+        return screen.out.write(`${event.name} ${event.version}\n`)
+      case "InvalidInvocation":
+        return Effect.gen(function* () {
+          const paint = paintOf(screen.err)
+          for (const error of event.errors) {
+            yield* screen.err.write(`${paint.red("error:")} ${paint.bold(sentence(error))}\n`)
+          }
+          const command = event.commandPath.join(" ")
+          yield* screen.err.write(`usage: ${event.helpDoc.usage}\n`)
+          yield* screen.err.write(`${paint.dim(`'${command} --help' has examples.`)}\n`)
+        })
+    }
+  },
+})
+
+/** With the blank line before the examples that the formatter leaves out after subcommands. */
+const spaced = (help: string): string =>
+  help
+    .split("\n")
+    .map((line, index, lines) => (isHeading(line, "EXAMPLES") && lines[index - 1] !== "" ? `\n${line}` : line))
+    .join("\n")
+
+/** A heading may be painted. */
+const isHeading = (line: string, heading: string): boolean => !line.startsWith(" ") && line.includes(heading)
+
+/** What is wrong, and what was probably meant. */
+const sentence = (error: CliError.NonShowHelpErrors): string => {
+  switch (error._tag) {
+    case "UnknownSubcommand":
+      return `there is no command "${printable(error.subcommand)}"${meant(error.suggestions)}`
+    case "UnrecognizedOption":
+      return `there is no flag ${printable(error.option)}${meant(error.suggestions)}`
+    case "MissingArgument":
+      return `${error.argument} is missing`
+    case "UnexpectedArgument":
+      return `too many arguments: ${error.arguments.map(printable).join(" ")}`
+    default:
+      return printable(error.message)
+  }
+}
+
+const meant = (suggestions: ReadonlyArray<string>): string =>
+  suggestions.length === 0 ? "" : `; did you mean ${suggestions.map(printable).join(" or ")}?`
+
+/** Without the control characters that a terminal would obey. */
+const printable = (text: string): string => text.replace(/\p{Control}/gu, "?")

@@ -1,0 +1,51 @@
+/** One column of a table. */
+export interface Column {
+  readonly header: string
+  /** Numbers go to the right, the default. */
+  readonly align?: "left" | "right"
+  /** A narrow terminal drops the column with the highest number first; columns without one stay. */
+  readonly droppable?: number
+}
+
+export interface TableOptions {
+  /** Characters in a line. */
+  readonly columns: number
+  /** Paints the line of headers. */
+  readonly header?: (line: string) => string
+}
+
+const GAP = "  "
+const ELLIPSIS = "…"
+
+/** Writes a table of text, without borders: its lines, the headers first. Every row has a cell for each column. */
+export const tableLines = (
+  columns: ReadonlyArray<Column>,
+  rows: ReadonlyArray<ReadonlyArray<string>>,
+  options: TableOptions,
+): ReadonlyArray<string> => {
+  const widths = columns.map(({ header }, index) => Math.max(header.length, ...rows.map((row) => row[index]!.length)))
+  const kept = keptColumns(columns, widths, options.columns)
+  const line = (cells: ReadonlyArray<string>): string => {
+    const text = kept
+      .map((index) => {
+        const cell = cells[index]!
+        return columns[index]!.align === "left" ? cell.padEnd(widths[index]!) : cell.padStart(widths[index]!)
+      })
+      .join(GAP)
+      .trimEnd()
+    return text.length > options.columns ? `${text.slice(0, options.columns - 1)}${ELLIPSIS}` : text
+  }
+  const paint = options.header ?? ((text: string) => text)
+  return [paint(line(columns.map(({ header }) => header))), ...rows.map(line)]
+}
+
+const keptColumns = (columns: ReadonlyArray<Column>, widths: ReadonlyArray<number>, room: number): Array<number> => {
+  let kept = columns.map((_, index) => index)
+  for (;;) {
+    const width = kept.reduce((sum, index) => sum + widths[index]! + GAP.length, -GAP.length)
+    const droppable = kept.filter((index) => columns[index]!.droppable !== undefined)
+    if (width <= room || droppable.length === 0) return kept
+    const last = Math.max(...droppable.map((index) => columns[index]!.droppable!))
+    kept = kept.filter((index) => columns[index]!.droppable !== last)
+  }
+}

@@ -1,0 +1,35 @@
+import { Effect } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+
+export const lintCommand = Command.make(
+  "lint",
+  {
+    file: Argument.String("FILE").pipe(Argument.withDescription("A config of the HPCC simulator; - is standard input")),
+    set: Flag.String("set").pipe(
+      Flag.withMetavar("KEY=VALUE"),
+      Flag.withDescription("Replace a value of the config; may be repeated"),
+      Flag.atLeast(0),
+    ),
+    json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object"), Flag.withDefault(false)),
+  },
+  (input) =>
+    Effect.flatMap(
+      Effect.promise(() => import("../Lint.ts")),
+      ({ lint }) => lint(input),
+    ),
+).pipe(
+  Command.withShortDescription("Check inputs without running them"),
+  Command.withDescription(
+    `Checks a config of the HPCC simulator and every file it names, as
+  'rdmakit run' does before it starts, and prints what is noteworthy and wrong.
+  Paths are looked for in the working directory, then in the config's folder,
+  then in its parent.
+
+  Exits with 0 when the inputs can be run, 2 when they cannot.`,
+  ),
+  Command.withExamples([
+    { command: "rdmakit lint mix/config.txt", description: "A config, its topology, flows and trace list" },
+    { command: "rdmakit lint config.txt --set CC_MODE=7", description: "The same with another controller" },
+    { command: "rdmakit lint config.txt --json", description: "For editors and other programs" },
+  ]),
+)

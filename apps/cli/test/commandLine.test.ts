@@ -1,0 +1,58 @@
+import { describe, expect, test } from "vitest"
+import manifest from "../package.json" with { type: "json" }
+import { rdmakit } from "./rdmakit.ts"
+
+const commands = ["compare", "trace", "lint"]
+
+describe("help", () => {
+  test("without arguments, and when asked", async () => {
+    const { code, out, err } = await rdmakit(["--help"])
+    expect({ code, err }).toEqual({ code: 0, err: "" })
+    for (const command of commands) expect(out).toMatch(new RegExp(`^  ${command} +[A-Z]`, "m"))
+    expect(out).toMatch(/\n\nEXAMPLES\n/)
+    expect(await rdmakit([])).toEqual({ code: 0, out, err: "" })
+  })
+
+  test.each(commands)("%s has examples of itself", async (command) => {
+    const { code, out, err } = await rdmakit([command, "--help"])
+    expect({ code, err }).toEqual({ code: 0, err: "" })
+    expect(out).toContain(`\nUSAGE\n  rdmakit ${command} `)
+    expect(out.slice(out.indexOf("EXAMPLES"))).toContain(`\n  rdmakit ${command} `)
+    expect(out).toContain("--json")
+    for (const line of out.split("\n")) {
+      if (!line.includes("--completions")) expect(line.length).toBeLessThanOrEqual(100)
+    }
+    expect(await rdmakit(["help", command])).toEqual({ code: 0, out, err: "" })
+  })
+
+  test("is painted on a terminal alone", async () => {
+    expect((await rdmakit(["--help"], { terminal: true })).out).toContain("\x1b[1m")
+    expect((await rdmakit(["--help"])).out).not.toContain("\x1b")
+  })
+
+  test("--version", async () => {
+    expect(await rdmakit(["--version"])).toEqual({ code: 0, out: `rdmakit ${manifest.version}\n`, err: "" })
+  })
+
+  test("completions of a shell", async () => {
+    const { code, out } = await rdmakit(["--completions", "bash"])
+    expect(code).toBe(0)
+    expect(out).toContain("complete -F _rdmakit rdmakit")
+  })
+})
+
+describe("a wrong command line exits with 2, says what was meant, and prints nothing else", () => {
+  test.each<readonly [ReadonlyArray<string>, string]>([
+    [["comapre", "a", "b"], 'error: there is no command "comapre"; did you mean compare?\nusage: rdmakit <subcommand>'],
+    [["trace", "a.tr", "--jsn"], "error: there is no flag --jsn; did you mean --json?\nusage: rdmakit trace [flags]"],
+    [["trace"], "error: FILE is missing\nusage: rdmakit trace [flags] <FILE> [<FILTER>]\n'rdmakit trace --help'"],
+    [["compare", "a"], "error: B is missing\n"],
+    [["lint", "a", "b"], "error: too many arguments: b\n"],
+    [["lint", "a", "--set"], "error: "],
+    [["x\x1b[2J"], 'error: there is no command "x?[2J"'],
+  ])("%j", async (args, message) => {
+    const { code, out, err } = await rdmakit(args)
+    expect({ code, out }).toEqual({ code: 2, out: "" })
+    expect(err).toContain(message)
+  })
+})

@@ -1,0 +1,185 @@
+import { describe, expect, test } from "vitest"
+import { folderOf, octetsOf, rdmakit, textOf } from "./rdmakit.ts"
+
+const lines = textOf("incast16/hpcc.fct.txt").trimEnd().split("\n")
+const changed = (index: number, from: string, to: string) =>
+  `${lines.map((line, at) => (at === index ? line.replace(from, to) : line)).join("\n")}\n`
+
+describe("compare", () => {
+  test("the same file: identical, exit 0", async () => {
+    const { code, out, err } = await rdmakit(["compare", "incast16/hpcc.fct.txt", "incast16/hpcc.fct.txt"])
+    expect({ code, err }).toEqual({ code: 0, err: "" })
+    expect(out).toBe(`A  incast16/hpcc.fct.txt
+B  incast16/hpcc.fct.txt
+16 flows in both: 16 identical (100 %), 16 within 1 % (100 %)
+
+Slowdown by flow size
+size ≤  flows  p50 A      B  diff  p95 A      B  diff  p99 A      B  diff
+    1M     16  16.05  16.05     =  16.88  16.88     =  16.88  16.88     =
+   all     16  16.05  16.05     =  16.88  16.88     =  16.88  16.88     =
+
+identical
+`)
+  })
+
+  test("the order of lines does not matter", async () => {
+    const folder = folderOf({ "fct.txt": `${lines.toReversed().join("\n")}\n` })
+    expect((await rdmakit(["compare", "incast16/hpcc.fct.txt", `${folder}/fct.txt`])).code).toBe(0)
+  })
+
+  test("different runs: agreement, the worst flow by name, exit 1", async () => {
+    const { code, out } = await rdmakit(["compare", "incast16/hpcc.fct.txt", "incast16/timely.fct.txt"])
+    expect(code).toBe(1)
+    expect(out).toContain("16 flows in both: 0 identical (0 %), 1 within 1 % (6.3 %)\n")
+    expect(out).toContain(
+      "most different: host 9 port 10000 to host 16 port 100, 1,000,000 bytes from 2,000,000,000 ns: A 1,084,224 ns, B 1,286,604 ns (+18.7 %)\n",
+    )
+    expect(out).toMatch(/\ndifferent\n$/)
+  })
+
+  test("flows that one side lacks are named, five at most", async () => {
+    const folder = folderOf({ "fct.txt": `${lines.slice(7).join("\n")}\n` })
+    const { code, out } = await rdmakit(["compare", "incast16/hpcc.fct.txt", `${folder}/fct.txt`])
+    expect(code).toBe(1)
+    expect(out).toContain("only in A: 7 flows\n  host 9 port 10000 to host 16 port 100, 1,000,000 bytes")
+    expect(out).toContain("  and 2 more\n")
+    expect(out).toContain("flows A  flows B")
+  })
+
+  test("a nanosecond is a difference, and so is a standalone time", async () => {
+    const folder = folderOf({ "a.txt": changed(3, " 88000", " 88001"), "b.txt": changed(0, " 1084224 ", " 1084225 ") })
+    const a = await rdmakit(["compare", "incast16/hpcc.fct.txt", `${folder}/a.txt`])
+    expect(a.code).toBe(1)
+    expect(a.out).toContain("1 flow of the same completion time, but of another size, start or standalone time")
+    const b = await rdmakit(["compare", "incast16/hpcc.fct.txt", `${folder}/b.txt`])
+    expect(b.code).toBe(1)
+    expect(b.out).toContain("15 identical (93.8 %), 16 within 1 % (100 %)")
+    expect(b.out).toContain("A 1,084,224 ns, B 1,084,225 ns (+<0.001 %)")
+  })
+
+  test("--json", async () => {
+    const { code, out } = await rdmakit(["compare", "incast16/hpcc.fct.txt", "incast16/timely.fct.txt", "--json"])
+    expect(code).toBe(1)
+    const json = JSON.parse(out)
+    expect(json).toMatchObject({
+      a: "incast16/hpcc.fct.txt",
+      b: "incast16/timely.fct.txt",
+      identical: false,
+      flows: {
+        ...{ a: 16, b: 16, matched: 16, identical: 0, identicalInEveryField: 0, withinOnePercent: 1 },
+        ...{ missingInA: [], missingInB: [] },
+        worst: { src: 9, dst: 16, sport: 10000, dport: 100, fctNsA: 1084224, fctNsB: 1286604 },
+      },
+    })
+    expect(json.slowdown.map((row: { upToBytes: unknown }) => row.upToBytes)).toEqual([
+      ...[300, 1000, 2000, 10000, 50000, 120000, 500000, 1000000, 5000000, null, "all"],
+    ])
+    expect(json.slowdown.at(-1).a.count).toBe(16)
+    expect(json.slowdown[0].a).toEqual({ count: 0, mean: null, p50: null, p95: null, p99: null })
+  })
+
+  test("the 320-host fabric, HPCC against DCQCN, in 80 columns and in 40", async () => {
+    const folder = folderOf({
+      "a/fct.txt": octetsOf("fat320-fbhdp/hpcc.fct.txt.gz"),
+      "b/fct.txt": octetsOf("fat320-fbhdp/dcqcn.fct.txt.gz"),
+    })
+    const wide = await rdmakit(["compare", "a", "b"], { cwd: folder, columns: 80 })
+    expect(wide.code).toBe(1)
+    expect(wide.out).toContain("A  a/fct.txt\nB  b/fct.txt\n7,981 flows in both: ")
+    const table = wide.out.slice(wide.out.indexOf("size ≤"))
+    expect(table.split("\n").length).toBeGreaterThanOrEqual(12)
+    for (const line of table.split("\n")) expect(line.length).toBeLessThanOrEqual(80)
+    expect(table).toContain("p95 A")
+    const narrow = await rdmakit(["compare", "a", "b"], { cwd: folder, columns: 40 })
+    for (const line of narrow.out.slice(narrow.out.indexOf("size ≤")).split("\n")) {
+      expect(line.length).toBeLessThanOrEqual(40)
+    }
+  })
+})
+
+describe("compare finds files", () => {
+  test("in folders, every kind that both have", async () => {
+    const { code, out } = await rdmakit(["compare", "pfcdemo", "pfcdemo"])
+    expect(code).toBe(0)
+    expect(out).toContain("16 flows in both: 16 identical")
+    expect(out).toContain("\nPFC events: 358 lines, identical\n")
+    expect(out).toContain("\nqueue lengths: 36 lines, identical\n")
+  })
+
+  test("by the name of the other side's, when a folder has several", async () => {
+    const folder = folderOf({ "hpcc.fct.txt": textOf("incast16/hpcc.fct.txt"), "flows.csv": "", "plot_fct.py": "" })
+    const { code, out } = await rdmakit(["compare", folder, "incast16"])
+    expect(code).toBe(0)
+    expect(out).toContain("B  incast16/hpcc.fct.txt\n")
+  })
+
+  test("tells the first line of PFC events that differs", async () => {
+    const pfc = textOf("pfcdemo/timely.pfc.txt").split("\n")
+    const folder = folderOf({
+      "fct.txt": textOf("pfcdemo/timely.fct.txt"),
+      "pfc.txt": [...pfc.slice(0, 9), "1 2 3 4 5", ...pfc.slice(10)].join("\n"),
+    })
+    const { code, out } = await rdmakit(["compare", "pfcdemo", folder])
+    expect(code).toBe(1)
+    expect(out).toContain(`PFC events: the first line that differs is 10\n  A  ${pfc[9]}\n  B  1 2 3 4 5\n`)
+  })
+
+  test("on standard input", async () => {
+    const stdin = octetsOf("tiny/hpcc.tr")
+    expect((await rdmakit(["compare", "-", "tiny/hpcc.tr"], { stdin })).code).toBe(0)
+    const fct = octetsOf("incast16/hpcc.fct.txt")
+    expect((await rdmakit(["compare", "incast16/hpcc.fct.txt", "-"], { stdin: fct })).code).toBe(0)
+  })
+})
+
+describe("compare traces", () => {
+  test("identical but for garbage", async () => {
+    const { code, out } = await rdmakit(["compare", "tiny/hpcc.tr", "tiny/hpcc.tr"])
+    expect(code).toBe(0)
+    expect(out).toContain("55 events in both: 55 identical, 0 different\n\nidentical\n")
+  })
+
+  test("the first event that differs, and what one has more", async () => {
+    const trace = octetsOf("tiny/hpcc.tr").slice(0, 52 + 56 * 50)
+    trace[52 + 56 * 20 + 12] = 9
+    const folder = folderOf({ "b.tr": trace })
+    const { code, out } = await rdmakit(["compare", "tiny/hpcc.tr", `${folder}/b.tr`])
+    const printed = textOf("tiny/hpcc.tr.txt").split("\n")
+    expect(code).toBe(1)
+    expect(out).toContain("50 events in both: 49 identical, 1 different\nfirst event that differs: number 21\n")
+    expect(out).toContain(
+      `\n  A  ${printed[20]}\n  B  ${printed[20]!.replace(" 0 Dequ", " 9 Dequ").replace(" 0 Enqu", " 9 Enqu").replace(" 0 Recv", " 9 Recv")}\n  in qlen (0 and 9)\n`,
+    )
+    expect(out).toContain(`A goes on for 5 events, first\n  A  ${printed[50]}\n`)
+    const { out: text } = await rdmakit(["compare", "tiny/hpcc.tr", `${folder}/b.tr`, "--json"])
+    expect(JSON.parse(text).trace).toMatchObject({
+      ...{ same: false, header: [], a: 55, b: 50, identical: 49, differing: 1, rest: printed[50] },
+      first: { index: 20, fields: [{ field: "qlen", a: 0, b: 9 }] },
+    })
+  })
+})
+
+describe("compare refuses, with exit code 2", () => {
+  test.each<readonly [string, string, string]>([
+    ["tiny/hpcc.tr", "tiny/hpcc.fct.txt", "have nothing in common: a trace against completion times"],
+    [
+      "tiny",
+      "tiny",
+      "error: tiny: found 3 files of completion times, expected one\nname the one that is meant: tiny/dcqcn",
+    ],
+    ["fat320-fbhdp", "tiny", "fat320-fbhdp: found neither completion times nor a trace"],
+    ["-", "-", "error: both sides are standard input\n"],
+    ["nowhere.txt", "tiny", 'error: nowhere.txt: result: found "nowhere.txt", expected a file; it does not exist'],
+    ["tiny/flow.txt", "tiny/hpcc.fct.txt", "error: tiny/flow.txt:2:"],
+  ])("%s %s", async (a, b, message) => {
+    const { code, out, err } = await rdmakit(["compare", a, b])
+    expect({ code, out }).toEqual({ code: 2, out: "" })
+    expect(err).toContain(message)
+  })
+
+  test("with --json as an object, too", async () => {
+    const { code, out } = await rdmakit(["compare", "tiny/flow.txt", "tiny/hpcc.fct.txt", "--json"])
+    expect(code).toBe(2)
+    expect(JSON.parse(out)).toMatchObject({ ok: false, faults: [{ file: "tiny/flow.txt", line: 2 }] })
+  })
+})

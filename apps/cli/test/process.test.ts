@@ -1,0 +1,50 @@
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { describe, expect, test } from "vitest"
+import { folderOf, octetsOf, testdata, textOf } from "./rdmakit.ts"
+
+const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+const shellCommand = `"${process.execPath}" --conditions=@rdmakit/source "${main}"`
+
+/** A line of bash in which `$RDMAKIT` is the command, from its sources. */
+const shell = (line: string, environment: Readonly<Record<string, string>> = {}, cwd = testdata) =>
+  new Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>((resolve) => {
+    const script = `rdmakit() { ${shellCommand} "$@"; }; ${line}`
+    const { NO_COLOR: _, ...inherited } = process.env
+    const child = spawn("bash", ["-c", script], { cwd, env: { ...inherited, ...environment } })
+    const text = { out: "", err: "" }
+    child.stdout.on("data", (chunk) => (text.out += chunk))
+    child.stderr.on("data", (chunk) => (text.err += chunk))
+    child.on("close", (code) => resolve({ code, ...text }))
+  })
+
+describe("the program", () => {
+  test("exits with the code of its command", async () => {
+    const [fine, different, refused] = await Promise.all([
+      shell("rdmakit compare tiny/hpcc.tr tiny/hpcc.tr"),
+      shell("rdmakit compare tiny/hpcc.tr tiny/timely.tr"),
+      shell("rdmakit lint nowhere.txt"),
+    ])
+    expect([fine.code, different.code, refused.code]).toEqual([0, 1, 2])
+    expect(fine.out).toMatch(/\nidentical\n$/)
+    expect(refused.err).toContain('error: nowhere.txt: config: found "nowhere.txt", expected a file')
+  })
+
+  test("reads standard input and writes a whole pipe", async () => {
+    const { out, err } = await shell("cat tiny/hpcc.tr | rdmakit trace - | cat")
+    expect({ out, err }).toEqual({ out: textOf("tiny/hpcc.tr.txt"), err: "" })
+  })
+
+  test("ends quietly when the reader has enough", async () => {
+    const trace = octetsOf("tiny/hpcc.tr")
+    const records = 30_000
+    const long = new Uint8Array(52 + 56 * records)
+    long.set(trace.subarray(0, 52))
+    for (let index = 0; index < records; index++) long.set(trace.subarray(52, 108), 52 + 56 * index)
+    const cwd = folderOf({ "long.tr": long })
+    const { out, err } = await shell("rdmakit trace long.tr | head -2; echo $PIPESTATUS", {}, cwd)
+    expect(err).toBe("")
+    const [first] = textOf("tiny/hpcc.tr.txt").split("\n")
+    expect(out).toBe(`${first}\n${first}\n0\n`)
+  })
+})
