@@ -17,6 +17,7 @@ import { Effect, type FileSystem, Path } from "effect"
 import { type InputFile, type Mention, readInput, type SearchPath, searchPathOf } from "./InputFile.ts"
 import { type InputNote, InputsRefused } from "./InputsRefused.ts"
 import { checkBuffers, checkFlows, checkLinkDown, checkMode, checkRates } from "./Ns3Checks.ts"
+import { checkOutputs } from "./Ns3Outputs.ts"
 import { effectWarnings, topologyWarnings } from "./Ns3Warnings.ts"
 
 /** Everything a run of the HPCC simulator's own files starts from, read and checked. */
@@ -87,6 +88,7 @@ const loadNamed = Effect.fnUntraced(function* (name: string, configFile: ConfigF
   reading.note(configFile.notes, "note")
   reading.note(effectWarnings(configFile), "warning")
   reading.check(checkMode(configFile))
+  reading.check(checkOutputs(configFile))
   const open = Effect.fnUntraced(function* (key: string, file: string) {
     const read = yield* Effect.result(readInput(file, search, mentionOf(configFile, key)))
     if (read._tag === "Success") return read.success

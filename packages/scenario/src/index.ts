@@ -9,3 +9,6 @@ export {
 export { type InputNote, InputsRefused } from "./InputsRefused.ts"
 export { ns3HeadroomBytes, runningModes } from "./Ns3Checks.ts"
 export { loadNs3Inputs, type Ns3InputOptions, type Ns3Inputs } from "./Ns3Inputs.ts"
+export { FLOWS_FILE, type Ns3OutputNames, ns3OutputNames, SUMMARY_FILE } from "./Ns3Outputs.ts"
+export { type PoissonOptions, poissonFlows } from "./PoissonFlows.ts"
+export { fbHadoop, SizeDistribution, type SizePoint } from "./SizeDistribution.ts"

@@ -171,6 +171,20 @@ describe("loadNs3Inputs refuses", () => {
       ],
     ],
     [
+      "outputs of one name",
+      { config: `${CONFIG}FCT_OUTPUT_FILE a/x.txt\nPFC_OUTPUT_FILE b/x.txt\n` },
+      [
+        'mix/config.txt:13:1: PFC_OUTPUT_FILE: found "b/x.txt", expected a base name other than x.txt; outputs go to one folder, where FCT_OUTPUT_FILE has that name',
+      ],
+    ],
+    [
+      "an output in the place of a result",
+      { config: `${CONFIG}QLEN_MON_FILE flows.csv\n` },
+      [
+        'mix/config.txt:12:1: QLEN_MON_FILE: found "flows.csv", expected a base name other than flows.csv; outputs go to one folder, where the list of flows has that name',
+      ],
+    ],
+    [
       "hosts that cannot reach each other",
       { topology: TOPOLOGY.replace("4 1 3", "4 1 2"), flows: "3\n0 1 3 1 1 2\n0 2 3 1 1 2\n2 0 3 1 1 2\n" },
       [

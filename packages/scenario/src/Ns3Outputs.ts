@@ -1,0 +1,50 @@
+import { type ConfigFile, Ns3FormatError } from "@rdmakit/ns3"
+
+/** The files of a run's folder that every run has. */
+export const SUMMARY_FILE = "summary.json"
+export const FLOWS_FILE = "flows.csv"
+
+/** The names of the simulator's own output files in the folder of a run: the base names of the config's; "" for none. */
+export interface Ns3OutputNames {
+  readonly fct: string
+  readonly pfc: string
+  readonly qlen: string
+  readonly trace: string
+}
+
+/** Which output files a config asks for. A trace is written with ENABLE_TRACE 1 only. */
+export const ns3OutputNames = ({ config }: Pick<ConfigFile, "config">): Ns3OutputNames => ({
+  fct: baseName(config.fctOutputFile),
+  pfc: baseName(config.pfcOutputFile),
+  qlen: baseName(config.qlenMonitorFile),
+  trace: config.traceEnabled ? baseName(config.traceOutputFile) : "",
+})
+
+/** Every output file has a name of its own in the folder of the run. */
+export const checkOutputs = (configFile: ConfigFile): Ns3FormatError | undefined => {
+  const { fct, pfc, qlen, trace } = ns3OutputNames(configFile)
+  const taken = new Map([
+    [SUMMARY_FILE, "the summary"],
+    [FLOWS_FILE, "the list of flows"],
+  ])
+  for (const [key, name] of [
+    ["FCT_OUTPUT_FILE", fct],
+    ["PFC_OUTPUT_FILE", pfc],
+    ["QLEN_MON_FILE", qlen],
+    ["TRACE_OUTPUT_FILE", trace],
+  ] as const) {
+    const owner = taken.get(name)
+    const entry = configFile.entries.get(key)
+    if (owner !== undefined) {
+      const { file, line, column } = entry ?? { file: configFile.file, line: 0, column: 0 }
+      const expected = `a base name other than ${name}`
+      const hint = `outputs go to one folder, where ${owner} has that name`
+      const found = entry?.words[0] ?? ""
+      return new Ns3FormatError({ file, line, column, field: key, found, expected, hint })
+    }
+    if (name !== "") taken.set(name, key)
+  }
+  return undefined
+}
+
+const baseName = (path: string): string => path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1)
