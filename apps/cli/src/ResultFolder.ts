@@ -1,0 +1,112 @@
+import { FLOWS_FILE, SUMMARY_FILE } from "@rdmakit/scenario"
+import { Effect, FileSystem, Path, type PlatformError, type Scope } from "effect"
+import { Refused } from "./Exit.ts"
+import { WorkingDirectory } from "./Screen.ts"
+import { STDIN } from "./StandardInput.ts"
+
+/** The folder that a run writes to: nothing of it is seen before `publish`. */
+export interface ResultFolder {
+  /** As the user would write it. */
+  readonly name: string
+  /** Where to write until then; absolute. */
+  readonly staging: string
+  /** Shows what was written under the folder's own name, all of it at once. */
+  readonly publish: Effect.Effect<void, PlatformError.PlatformError>
+}
+
+export interface ResultFolderOptions {
+  /** Write into a folder that holds something other than a result. */
+  readonly force: boolean
+}
+
+/** The folder of a run without --out: `mix/config.txt` writes to `config.results`, in the working directory. */
+export const defaultFolder = (path: Path.Path, file: string): string =>
+  `${file === STDIN ? "stdin" : path.parse(file).name}.results`
+
+/**
+ * Makes room for the results of a run. A folder that exists has to be empty or a result of before, which the new one
+ * replaces file by file; what else lies in it stays. Without `publish` everything written is gone when the scope
+ * closes.
+ */
+export const openResultFolder = (
+  name: string,
+  { force }: ResultFolderOptions,
+): Effect.Effect<
+  ResultFolder,
+  Refused | PlatformError.PlatformError,
+  FileSystem.FileSystem | Path.Path | Scope.Scope
+> =>
+  Effect.gen(function* () {
+    const files = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const target = path.resolve(yield* WorkingDirectory, name)
+    const before = yield* contentOf(target)
+    if (before === "file") {
+      return yield* new Refused({ message: `${name}: found a file, expected a folder or nothing`, hint: ELSEWHERE })
+    }
+    const isResult = before?.includes(SUMMARY_FILE) === true || before?.includes(FLOWS_FILE) === true
+    if (before !== undefined && before.length > 0 && !isResult && !force) {
+      return yield* new Refused({
+        message: `${name}: found a folder with other things (${before[0]}${before.length > 1 ? ", …" : ""}), expected none, an empty one or a result`,
+        hint: `${ELSEWHERE}, or --force to write into it all the same`,
+      })
+    }
+    // On the same file system as the target, so that renaming is all that publishing takes.
+    const parent = before === undefined ? path.dirname(target) : target
+    const staging = yield* Effect.acquireRelease(
+      Effect.gen(function* () {
+        yield* files.makeDirectory(parent, { recursive: true })
+        return yield* files.makeTempDirectory({ directory: parent, prefix: `.${path.basename(target)}-unfinished-` })
+      }).pipe(
+        Effect.mapError(
+          ({ reason }) => new Refused({ message: `${name}: cannot be written to: ${reason.message}`, hint: ELSEWHERE }),
+        ),
+      ),
+      (folder) => Effect.ignore(files.remove(folder, { recursive: true, force: true })),
+    )
+    const publish =
+      before === undefined ? publishNew(files, staging, target) : publishInto(files, path, staging, target)
+    return { name, staging, publish }
+  })
+
+const ELSEWHERE = "choose another with --out DIR"
+
+/** The names in a folder, "file" for what is none, undefined when there is nothing. */
+const contentOf = Effect.fnUntraced(function* (target: string) {
+  const files = yield* FileSystem.FileSystem
+  const info = yield* Effect.option(files.stat(target))
+  if (info._tag === "None") return undefined
+  if (info.value.type !== "Directory") return "file" as const
+  return (yield* files.readDirectory(target)).sort()
+})
+
+const publishNew = (files: FileSystem.FileSystem, staging: string, target: string) =>
+  // Temporary folders are private; results are as any other folder of the user.
+  Effect.andThen(files.chmod(staging, FOLDER_MODE), files.rename(staging, target))
+
+const FOLDER_MODE = 0o755
+
+/** The summary goes first and comes last: a folder without one was not finished. */
+const publishInto = Effect.fnUntraced(function* (
+  files: FileSystem.FileSystem,
+  path: Path.Path,
+  staging: string,
+  target: string,
+) {
+  const stale = yield* Effect.orElseSucceed(namedInSummary(files, path.join(target, SUMMARY_FILE)), () => [])
+  for (const name of [SUMMARY_FILE, ...stale]) yield* files.remove(path.join(target, name), { force: true })
+  const fresh = yield* files.readDirectory(staging)
+  for (const name of fresh.sort((a, b) => Number(a === SUMMARY_FILE) - Number(b === SUMMARY_FILE))) {
+    yield* files.rename(path.join(staging, name), path.join(target, name))
+  }
+})
+
+/** The files that a summary says were written with it: plain names only, whatever it says. */
+const namedInSummary = Effect.fnUntraced(
+  function* (files: FileSystem.FileSystem, summary: string) {
+    const { files: named } = JSON.parse(yield* files.readFileString(summary)) as { readonly files?: unknown }
+    if (typeof named !== "object" || named === null) return []
+    return Object.values(named).filter((name): name is string => typeof name === "string" && /^[^/\\]+$/.test(name))
+  },
+  Effect.catchDefect(() => Effect.succeed([])),
+)
