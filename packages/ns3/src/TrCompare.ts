@@ -102,7 +102,7 @@ export class TrComparer {
 
   #compare(a: TrRecord, b: TrRecord): void {
     const index = this.#shared++
-    if (sameRecord(a, b)) return
+    if (a.sameOctets(b) || sameRecord(a, b)) return
     this.#differing++
     this.#first ??= { index, fields: differences(a, b), a: formatRecord(a), b: formatRecord(b) }
   }
