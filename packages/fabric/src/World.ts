@@ -1,8 +1,7 @@
 import { Endpoints, type HostNic, type HostNicOptions, type NicQueuePair } from "@rdmakit/nic"
-import { PacketPool } from "@rdmakit/packet"
-import { type ControllerFactory, NEVER, type PathInfo, type Switch, type Time } from "@rdmakit/protocol"
+import { PacketPool, type TelemetryFormat } from "@rdmakit/packet"
+import { type Ack, type ControllerFactory, NEVER, type PathInfo, type Switch, type Time } from "@rdmakit/protocol"
 import { ExactKernel } from "@rdmakit/sim"
-import { RouteCache } from "@rdmakit/switch"
 import { type Graph, Ports, Routes, type RoutesOptions } from "@rdmakit/topology"
 import { makeAck, type RcCommand, type RcConfig, type RcEvent, RcQueuePair } from "@rdmakit/transport-ib"
 import type { FlowTable } from "./FlowTable.ts"
@@ -14,7 +13,6 @@ export interface SwitchContext {
   readonly graph: Graph
   readonly ports: Ports
   readonly routes: Routes
-  readonly cache: RouteCache
   readonly seed: number
 }
 
@@ -35,6 +33,9 @@ export interface WorldParts {
   readonly choosePort: (source: number, destination: number, udpPorts: number, count: number) => number
   readonly serializationPs: (bytes: number, rateBps: number) => Time
   readonly discipline: "strict" | "round-robin"
+  readonly telemetryFormat: TelemetryFormat
+  /** Rates a hop's rate code stands for, bit/s: switch ports' rates are looked up in it. */
+  readonly telemetryRates: ReadonlyArray<number>
   /** Bits of the priorities whose pause holds a host's acknowledgements back. */
   readonly controlPauseMask: number
   /** Zero-delay events between the start of a flow and its queue pair: 0, or the 2 of the ns-3 application model. */
@@ -68,10 +69,9 @@ export class World {
   retransmissions = 0
 
   private readonly parts: WorldParts
-  private readonly cache: RouteCache
   private readonly nics: Array<HostNic<RcCommand, RcEvent> | undefined>
   private readonly samplers: Array<Sampler> = []
-  private readonly ack = makeAck()
+  private readonly ack: Ack
   private readonly failures = new Map<number, string>()
   private next = 0
 
@@ -81,8 +81,7 @@ export class World {
     this.flows = flows
     this.ports = new Ports(graph)
     this.routes = new Routes(graph, this.ports, parts.routes)
-    this.cache = new RouteCache(Math.max(1, this.routes.maxHops))
-    this.cache.ensure(2 * flows.count + 1)
+    this.ack = makeAck(Math.max(1, this.routes.maxHops))
     const { framing, mtuBytes, telemetry } = transport
     const wireBytesMax = Math.max(
       mtuBytes + framing.dataBytes + framing.telemetryBytes,
@@ -90,7 +89,12 @@ export class World {
       framing.cnpBytes,
       framing.pfcBytes,
     )
-    const pool = new PacketPool({ capacity: 4096, telemetryHops: telemetry ? Math.max(1, this.routes.maxHops) : 0 })
+    const pool = new PacketPool({
+      capacity: 4096,
+      telemetryHops: telemetry ? Math.max(1, this.routes.maxHops) : 0,
+      telemetryFormat: parts.telemetryFormat,
+      telemetryRates: parts.telemetryRates,
+    })
     this.kernel = new ExactKernel({
       network: {
         nodes: graph.nodes,
@@ -106,10 +110,12 @@ export class World {
       serializationPs: parts.serializationPs,
       wireBytesMax,
       pfcBytes: framing.pfcBytes,
+      hopsMax: Math.max(1, this.routes.maxHops),
       slotPs: slotWidthPs(this.ports, wireBytesMax),
       seed: parts.seed,
       ...(parts.losses === undefined ? {} : { losses: parts.losses }),
     })
+    this.kernel.paths.ensure(2 * flows.count + 1)
     this.nics = new Array(graph.nodes).fill(undefined)
     for (let node = 0; node < graph.nodes; node++) {
       if (graph.isSwitch[node] === 1) this.addSwitch(node)
@@ -127,7 +133,6 @@ export class World {
       graph,
       ports: this.ports,
       routes: this.routes,
-      cache: this.cache,
       seed,
     })
   }
@@ -271,15 +276,14 @@ export class World {
 
   /** First node on the flow's path whose pause holds its priority back, if any. */
   private pausedOnPath(flow: number): number | undefined {
-    const { cache, flows, kernel, ports } = this
+    const { flows, kernel, ports } = this
     const requester = this.endpoints.at(2 * flow) as RcQueuePair
     const bit = 1 << flows.priority[flow]!
     let port = requester.port
-    for (let hop = 1; port >= 0; hop++) {
+    for (let hop = 0; port >= 0; hop++) {
       const peer = ports.node[port ^ 1]!
       if ((kernel.pausedMask(port) & bit) !== 0) return peer
-      const slot = hop < cache.stride ? cache.slots[2 * flow * cache.stride + hop]! : 0
-      port = slot - 1
+      port = kernel.paths.at(2 * flow, hop) - 1
     }
     return undefined
   }

@@ -18,28 +18,22 @@ export const WIRE_BYTES = 1
 export const PAYLOAD_BYTES = 2
 /** Packet sequence number, 24 bits (IBTA 1.7 §9.2). */
 export const PSN = 3
-/** Source node. */
-export const SOURCE = 4
-/** Destination node. */
-export const DESTINATION = 5
+/** Source node (bits 0–15) · destination node (16–31): 65,536 nodes at most. */
+export const NODES = 4
 /** UDP source port (bits 0–15) · UDP destination port (16–31); the ECMP entropy. */
-export const UDP_PORTS = 6
-/** Source queue pair number, 24 bits. */
-export const SOURCE_QP = 7
-/** Destination queue pair number, 24 bits. */
-export const DESTINATION_QP = 8
+export const UDP_PORTS = 5
 /** Cache index of this flow and direction: routes and endpoints are looked up by it. */
-export const FLOW = 9
-/** Telemetry block, or -1. */
-export const TELEMETRY = 10
+export const FLOW = 6
+/** Telemetry: block (bits 0–23) · hops stamped so far (24–30); -1 for none. */
+export const TELEMETRY = 7
 /** Extension record, or -1. */
-export const EXTENSION = 11
+export const EXTENSION = 8
 /** Next handle in whatever list the packet is in, or -1. */
-export const NEXT = 12
+export const NEXT = 9
 /** Ingress port at the node that holds the packet now (bits 0–23) · switch hops so far (24–31). */
-export const PLACE = 13
-/** A double, words 14–15: the time the sender stamped, picoseconds (echoed by acknowledgements). */
-export const STAMP_F64 = 7
+export const PLACE = 10
+/** A double, words 12–13: the time the sender stamped, picoseconds (echoed by acknowledgements). Words 11, 14, 15: free. */
+export const STAMP_F64 = 6
 
 /** Words in an extension record (128 bytes). */
 export const EXTENSION_SHIFT = 5
@@ -74,11 +68,8 @@ export const EXT = {
   payloadOffset: 28,
   /** AETH: syndrome (8 bits) · message sequence number (24 bits). */
   aeth: 29,
-  /** Queue key (DETH). */
+  /** Queue key (DETH), or the source queue pair number where a transport tells it. */
   queueKey: 30,
+  /** Destination queue pair number, 24 bits, where the flow index does not stand for it. */
+  destinationQp: 31,
 } as const
-
-/** Doubles in a telemetry block before its hops: hop count, path identifier. */
-export const TELEMETRY_HEAD = 2
-/** Doubles per hop: time (ps), bytes sent by the port, queue length (bytes), port rate (bit/s). */
-export const TELEMETRY_HOP = 4

@@ -1,25 +1,21 @@
 import {
-  DESTINATION,
-  DESTINATION_QP,
   EXT,
   EXTENSION,
   EXTENSION_SHIFT,
   FLOW,
   META,
+  NODES,
   PAYLOAD_BYTES,
   PLACE,
   PSN,
   RECORD_SHIFT,
-  SOURCE,
-  SOURCE_QP,
   STAMP_F64,
   TELEMETRY,
-  TELEMETRY_HEAD,
-  TELEMETRY_HOP,
   UDP_PORTS,
   WIRE_BYTES,
 } from "./Layout.ts"
 import type { PacketPool } from "./PacketPool.ts"
+import { packHop, TELEMETRY_HEAD, unpackHops } from "./Telemetry.ts"
 
 /**
  * A cursor over one packet of a pool. One cursor serves a whole world: `at(handle)` moves it, the accessors read and
@@ -109,16 +105,14 @@ export class Packet {
     this.setWord(PSN, value & 0xffffff)
   }
   get source(): number {
-    return this.word(SOURCE)
-  }
-  set source(node: number) {
-    this.setWord(SOURCE, node)
+    return this.word(NODES) & 0xffff
   }
   get destination(): number {
-    return this.word(DESTINATION)
+    return this.word(NODES) >>> 16
   }
-  set destination(node: number) {
-    this.setWord(DESTINATION, node)
+  /** Source and destination node, 0 to 65,535 each. */
+  setNodes(source: number, destination: number): void {
+    this.setWord(NODES, source | (destination << 16))
   }
   /** UDP source port in the low half, destination port in the high half. */
   get udpPorts(): number {
@@ -126,18 +120,6 @@ export class Packet {
   }
   set udpPorts(value: number) {
     this.setWord(UDP_PORTS, value)
-  }
-  get sourceQp(): number {
-    return this.word(SOURCE_QP)
-  }
-  set sourceQp(value: number) {
-    this.setWord(SOURCE_QP, value)
-  }
-  get destinationQp(): number {
-    return this.word(DESTINATION_QP)
-  }
-  set destinationQp(value: number) {
-    this.setWord(DESTINATION_QP, value)
   }
   /** Cache index of flow and direction: 2·flow for packets towards the flow's target, 2·flow + 1 for those back. */
   get flow(): number {
@@ -160,6 +142,10 @@ export class Packet {
   set hop(value: number) {
     this.setWord(PLACE, (this.word(PLACE) & 0xffffff) | (value << 24))
   }
+  /** The packet entered a switch: one hop more. */
+  enterSwitch(ingressPort: number): void {
+    this.setWord(PLACE, ((this.word(PLACE) & ~0xffffff) + 0x1000000) | ingressPort)
+  }
   /** Time stamped by the sender, ps; an acknowledgement carries its request's. */
   get stamp(): number {
     return this.pool.doubles[(this.base >> 1) + STAMP_F64]!
@@ -168,9 +154,14 @@ export class Packet {
     this.pool.doubles[(this.base >> 1) + STAMP_F64] = time
   }
 
-  /** Telemetry block of this packet, or -1. */
+  /** Telemetry of this packet: block and hops so far in one word, or -1. */
   get telemetry(): number {
     return this.word(TELEMETRY)
+  }
+  /** Hops stamped so far; 0 without telemetry. */
+  get telemetryHops(): number {
+    const telemetry = this.word(TELEMETRY)
+    return telemetry < 0 ? 0 : telemetry >>> 24
   }
   /** Attaches a fresh telemetry block (the pool must carry telemetry). */
   addTelemetry(): void {
@@ -178,34 +169,55 @@ export class Packet {
     const block = this.pool.allocTelemetry()
     this.setWord(TELEMETRY, block)
   }
-  /** Takes the block off this packet, for another to carry it back. The caller owns it then. */
+  /** Takes the telemetry off this packet, for another to carry it back. The caller owns it then. */
   detachTelemetry(): number {
-    const block = this.word(TELEMETRY)
+    const telemetry = this.word(TELEMETRY)
     this.setWord(TELEMETRY, -1)
-    return block
+    return telemetry
   }
-  attachTelemetry(block: number): void {
-    this.setWord(TELEMETRY, block)
+  attachTelemetry(telemetry: number): void {
+    this.setWord(TELEMETRY, telemetry)
   }
   /**
-   * Appends one hop to the telemetry block; false when the block is full (HPCC's header has room for a fixed number).
-   * @param time ps @param txBytes bytes the port has sent @param queueBytes bytes waiting @param rateBps port rate
+   * Appends one hop to the telemetry; false when there is no room for it.
+   * @param time ps @param sentBytes bytes the port has sent @param queueBytes bytes waiting
+   * @param rateCode index of the port's rate in the pool's `telemetryRates`
    * @param pathId XORed into the path identifier (HPCC §4.1: 12-bit switch ids)
    */
-  stampHop(time: number, txBytes: number, queueBytes: number, rateBps: number, pathId: number): boolean {
+  stampHop(time: number, sentBytes: number, queueBytes: number, rateCode: number, pathId: number): boolean {
     const { pool } = this
-    const base = this.word(TELEMETRY) * pool.telemetryStride
-    const t = pool.telemetry
-    const hops = t[base]!
-    if (hops >= pool.telemetryHops) return false
-    const at = base + TELEMETRY_HEAD + hops * TELEMETRY_HOP
-    t[at] = time
-    t[at + 1] = txBytes
-    t[at + 2] = queueBytes
-    t[at + 3] = rateBps
-    t[base] = hops + 1
-    t[base + 1] = t[base + 1]! ^ (pathId & 0xfff)
+    const telemetry = this.word(TELEMETRY)
+    const hops = telemetry >>> 24
+    if (telemetry < 0 || hops >= pool.telemetryHops) return false
+    const base = (telemetry & 0xffffff) * pool.telemetryStride
+    const format = pool.telemetryFormat
+    packHop(
+      format,
+      pool.telemetry,
+      base + TELEMETRY_HEAD + hops * format.hopWords,
+      time,
+      sentBytes,
+      queueBytes,
+      rateCode,
+    )
+    pool.telemetry[base]! ^= pathId & 0xfff
+    this.setWord(TELEMETRY, telemetry + 0x1000000)
     return true
+  }
+  /** Path identifier gathered so far. */
+  get pathId(): number {
+    const { pool } = this
+    return pool.telemetry[(this.word(TELEMETRY) & 0xffffff) * pool.telemetryStride]!
+  }
+  /** Writes the hops stamped so far into `out`, four numbers each (time, bytes sent, queue, rate); returns how many. */
+  readTelemetry(out: Float64Array): number {
+    const { pool } = this
+    const telemetry = this.word(TELEMETRY)
+    if (telemetry < 0) return 0
+    const hops = telemetry >>> 24
+    const at = (telemetry & 0xffffff) * pool.telemetryStride + TELEMETRY_HEAD
+    unpackHops(pool.telemetryFormat, pool.telemetry, at, hops, pool.telemetryRates, out)
+    return hops
   }
 
   /** Extension record of this packet, or -1. */

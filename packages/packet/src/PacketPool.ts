@@ -1,13 +1,5 @@
-import {
-  EXTENSION,
-  EXTENSION_SHIFT,
-  NEXT,
-  RECORD_SHIFT,
-  RECORD_WORDS,
-  TELEMETRY,
-  TELEMETRY_HEAD,
-  TELEMETRY_HOP,
-} from "./Layout.ts"
+import { EXTENSION, EXTENSION_SHIFT, NEXT, RECORD_SHIFT, RECORD_WORDS, TELEMETRY } from "./Layout.ts"
+import { exactTelemetry, TELEMETRY_HEAD, type TelemetryFormat } from "./Telemetry.ts"
 
 /** The pool met its limit: more packets are alive than the run allowed. */
 export class PoolExhausted extends Error {
@@ -26,6 +18,10 @@ export interface PoolOptions {
   readonly limit?: number
   /** Telemetry hops a block holds: the most switches on a path that stamp. 0 (default): no telemetry. */
   readonly telemetryHops?: number
+  /** Default `exactTelemetry`. */
+  readonly telemetryFormat?: TelemetryFormat
+  /** Rates that a hop's rate code stands for, bit/s. */
+  readonly telemetryRates?: ArrayLike<number>
 }
 
 /**
@@ -38,10 +34,12 @@ export class PacketPool {
   words: Int32Array
   doubles: Float64Array
   extension: Int32Array = new Int32Array(0)
-  telemetry: Float64Array = new Float64Array(0)
-  /** Doubles in a telemetry block; 0 when the run carries none. */
+  telemetry: Int32Array = new Int32Array(0)
+  /** Words in a telemetry block; 0 when the run carries none. */
   readonly telemetryStride: number
   readonly telemetryHops: number
+  readonly telemetryFormat: TelemetryFormat
+  readonly telemetryRates: ArrayLike<number>
   /** Packets alive now. */
   alive = 0
   /** Most packets alive at once so far. */
@@ -57,7 +55,11 @@ export class PacketPool {
     this.limit = options.limit ?? 1 << 25
     this.capacity = Math.max(16, Math.min(options.capacity ?? 1024, this.limit))
     this.telemetryHops = options.telemetryHops ?? 0
-    this.telemetryStride = this.telemetryHops === 0 ? 0 : TELEMETRY_HEAD + TELEMETRY_HOP * this.telemetryHops
+    this.telemetryFormat = options.telemetryFormat ?? exactTelemetry
+    this.telemetryRates = options.telemetryRates ?? []
+    // Whole half lines, so that a block lies in as few cache lines as it can.
+    const words = TELEMETRY_HEAD + this.telemetryFormat.hopWords * this.telemetryHops
+    this.telemetryStride = this.telemetryHops === 0 ? 0 : (words + 7) & ~7
     const buffer = new ArrayBuffer(this.capacity * RECORD_WORDS * 4)
     this.words = new Int32Array(buffer)
     this.doubles = new Float64Array(buffer)
@@ -93,8 +95,8 @@ export class PacketPool {
   release(handle: number): void {
     const base = handle << RECORD_SHIFT
     const words = this.words
-    const block = words[base + TELEMETRY]!
-    if (block >= 0) this.releaseTelemetry(block)
+    const telemetry = words[base + TELEMETRY]!
+    if (telemetry >= 0) this.releaseTelemetry(telemetry)
     const extension = words[base + EXTENSION]!
     if (extension >= 0) this.releaseExtension(extension)
     words[base + NEXT] = this.free
@@ -102,18 +104,19 @@ export class PacketPool {
     this.alive--
   }
 
-  /** A telemetry block, its hop count and path identifier zero. */
+  /** A telemetry block without hops, its path identifier zero. */
   allocTelemetry(): number {
     if (this.freeTelemetry < 0) this.growTelemetry()
     const block = this.freeTelemetry
     const base = block * this.telemetryStride
     this.freeTelemetry = this.telemetry[base]!
     this.telemetry[base] = 0
-    this.telemetry[base + 1] = 0
     return block
   }
 
-  releaseTelemetry(block: number): void {
+  /** Gives back a block, as the TELEMETRY word names it. */
+  releaseTelemetry(telemetry: number): void {
+    const block = telemetry & 0xffffff
     this.telemetry[block * this.telemetryStride] = this.freeTelemetry
     this.freeTelemetry = block
   }
@@ -157,7 +160,7 @@ export class PacketPool {
     if (stride === 0) throw new RangeError("this pool carries no telemetry: make it with telemetryHops")
     const from = this.telemetry.length / stride
     const to = Math.max(256, from * 2)
-    const grown = new Float64Array(to * stride)
+    const grown = new Int32Array(to * stride)
     grown.set(this.telemetry)
     this.telemetry = grown
     for (let b = to - 1; b >= from; b--) {

@@ -27,6 +27,13 @@ export interface SwitchPorts {
   readonly pool: PacketPool
   /** Bytes waiting at an egress port, all queues together. */
   queueBytes(port: number): number
+  /** Bytes waiting in one queue of an egress port. */
+  queueBytesOf(port: number, queue: number): number
+  /** Bytes a port has sent. */
+  sentBytes(port: number): number
+  /** Words a policy may keep its state in: sixteen for each of its ports, from `policyAt(port)`. They are fetched early. */
+  readonly policyWords: Int32Array
+  policyAt(port: number): number
   /** Tells the peer of `port` to pause (or resume) a priority: a frame through queue 0 of that port. */
   sendPfc(now: Time, port: number, priority: number, pause: boolean): void
 }
@@ -38,14 +45,14 @@ export interface SwitchPorts {
 export interface Switch {
   /** "lazy": nothing but `dequeued`'s own arguments decides what it does, so a kernel may call it late. */
   readonly dequeue: "eager" | "lazy"
+  /** False: a route holds for a flow until links change, and a kernel asks for it once. True: it asks for each packet. */
+  readonly perPacket: boolean
   /** Egress port, or a `Drop`. */
   route(now: Time, packet: Packet): number
   /** Takes the packet into the buffer: the egress queue (0 to 7), or a `Drop`. Sends a pause when one is due. */
   admit(now: Time, packet: Packet, ingress: number, egress: number): number
   /** The packet starts to leave: frees its buffer, marks, stamps telemetry, sends a resume when one is due. */
   dequeued(now: Time, packet: Packet, egress: number, queue: number): void
-  /** Links went up or down: whatever was cached of the routes is void. */
-  routesChanged(): void
 }
 
 /** Chooses among equal-cost next hops. */

@@ -3,7 +3,7 @@ import { timely } from "@rdmakit/cc-timely"
 import { type FlowTable, type SwitchContext, World, type WorldParts } from "@rdmakit/fabric"
 import { RoundRobinNic } from "@rdmakit/nic"
 import type { Ns3Config } from "@rdmakit/ns3"
-import { Ecn } from "@rdmakit/packet"
+import { Ecn, int64Telemetry } from "@rdmakit/packet"
 import type { ControllerFactory, PathInfo, SwitchPorts, Time } from "@rdmakit/protocol"
 import { NEVER } from "@rdmakit/protocol"
 import {
@@ -12,7 +12,6 @@ import {
   type EcnThresholds,
   ns3Ecmp,
   ns3QueuePairHash,
-  ns3Telemetry,
   type PortBuffer,
   SharedBuffer,
   SharedBufferSwitch,
@@ -29,6 +28,11 @@ const NACK_INTERVAL_PS = 500e6
 const NIC_RATE_SHIFT = 3
 /** Priority whose pause holds a host's ACKs back: 3, or 0 with ACK_HIGH_PRIO. */
 const ACK_QUEUE = 3
+
+/** Line rates the 3-bit code of IntHop stands for. */
+const INT_RATES = [25e9, 50e9, 100e9, 200e9, 400e9]
+const rateCodes = (ports: Ports): Uint16Array =>
+  Uint16Array.from(ports.rateBps, (rate) => Math.max(0, INT_RATES.indexOf(rate)))
 
 /** ns-3's whole nanoseconds, in ps. */
 const transmissionPs = (bytes: number, rateBps: number): Time => ns3TxNanoseconds(bytes, rateBps) * NS
@@ -98,6 +102,8 @@ export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths): Worl
     choosePort: (source, destination, ports, count) => ns3QueuePairHash(source, destination, ports) % count,
     serializationPs: transmissionPs,
     discipline: "round-robin",
+    telemetryFormat: int64Telemetry(config.intMulti),
+    telemetryRates: INT_RATES,
     controlPauseMask: config.ackHighPriority ? 1 : 1 << ACK_QUEUE,
     startEvents: 2,
     seed: 0,
@@ -110,7 +116,7 @@ const ns3PathInfo =
     const { rttNs, bdpBytes } = config.globalT
       ? { rttNs: paths.maxRttNs, bdpBytes: paths.maxBdpBytes }
       : paths.pair(source, destination)
-    const { timeModulusPs, bytesModulus } = ns3Telemetry(config.intMulti)
+    const { timeModulusPs, bytesModulus } = int64Telemetry(config.intMulti)
     return {
       lineRateBps,
       baseRttPs: rttNs * NS,
@@ -133,11 +139,20 @@ class StreamingPorts implements SwitchPorts {
     this.kernel = kernel
     this.streams = streams
   }
+  get policyWords(): Int32Array {
+    return this.kernel.policyWords
+  }
+  policyAt(port: number): number {
+    return this.kernel.policyAt(port)
+  }
   queueBytes(port: number): number {
     return this.kernel.queueBytes(port)
   }
   sentBytes(port: number): number {
     return this.kernel.sentBytes(port)
+  }
+  queueBytesOf(port: number, queue: number): number {
+    return this.kernel.queueBytesOf(port, queue)
   }
   sendPfc(now: Time, port: number, priority: number, pause: boolean): void {
     this.streams.next()
@@ -147,15 +162,17 @@ class StreamingPorts implements SwitchPorts {
 
 /** One table of buffers, one marker and one sequence of streams serve every switch of a run. */
 function ns3Switches(config: Ns3Config, graph: Graph): WorldParts["makeSwitch"] {
-  let shared: { tables: BufferTables; ecn: EcnMarker | undefined; ports: StreamingPorts } | undefined
-  const stamper = config.ccMode === 3 ? new TelemetryStamper(ns3Telemetry(config.intMulti)) : undefined
-  return ({ node, kernel, ports, routes, cache }) => {
+  let shared:
+    | { tables: BufferTables; ecn: EcnMarker | undefined; ports: StreamingPorts; stamper: TelemetryStamper | undefined }
+    | undefined
+  return ({ node, kernel, ports, routes }) => {
     if (shared === undefined) {
       const streams = new StreamSequence(1, 6 * graph.nodes + 2, 1)
       shared = {
         tables: new BufferTables(ports.count),
         ecn: config.ecnEnabled ? new EcnMarker(ports.count, ecnThresholds(config, graph, ports), streams) : undefined,
         ports: new StreamingPorts(kernel, streams),
+        stamper: config.ccMode === 3 ? new TelemetryStamper(rateCodes(ports)) : undefined,
       }
     }
     const buffer = new SharedBuffer(shared.tables, shared.ports, {
@@ -168,12 +185,10 @@ function ns3Switches(config: Ns3Config, graph: Graph): WorldParts["makeSwitch"] 
       ports: shared.ports,
       buffer,
       routes,
-      cache,
       balancer: ns3Ecmp,
       ecn: shared.ecn,
       marksAll: true,
-      stamper,
-      rateBps: ports.rateBps,
+      stamper: shared.stamper,
     })
   }
 }

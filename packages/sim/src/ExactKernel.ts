@@ -1,14 +1,19 @@
 import { Flag, Layout, Opcode, Packet, type PacketPool } from "@rdmakit/packet"
 import type { Nic, NicPorts, Switch, SwitchPorts, Time } from "@rdmakit/protocol"
-import { NEVER } from "@rdmakit/protocol"
+import { Drop, NEVER } from "@rdmakit/protocol"
 import { uniform } from "@rdmakit/units"
-import { EventQueue, KIND_BITS } from "./EventQueue.ts"
+import { EventQueue } from "./EventQueue.ts"
+import { LinkRings } from "./LinkRings.ts"
 import type { Network } from "./Network.ts"
+import { PathCache } from "./PathCache.ts"
 import { PauseClock } from "./PauseClock.ts"
 import * as P from "./PortTable.ts"
+import { Prefetch } from "./Prefetch.ts"
 import type { Tracer } from "./Tracer.ts"
 
-const Kind = { Arrival: 0, Completion: 1, Wake: 2, Timer: 3, Call: 4 } as const
+/** Codes of the events that are not a port's own: kind in the low bits, target above them. */
+const KIND_BITS = 2
+const Kind = { Wake: 0, Timer: 1, Call: 2 } as const
 
 /** Reasons of the kernel's own drops; a switch's are negative (see `Drop` in protocol). */
 export const LinkLoss = -16
@@ -24,6 +29,8 @@ export interface ExactKernelOptions {
   readonly wireBytesMax: number
   /** Size of a PFC frame, bytes: 64 on Ethernet (IEEE 802.1Qbb); 43 in the ns-3 model. */
   readonly pfcBytes: number
+  /** Most switches a packet may pass; one that meets more is dropped. */
+  readonly hopsMax: number
   /** Slot width of the event queue, ps. */
   readonly slotPs?: Time
   readonly seed?: number
@@ -57,40 +64,60 @@ export class ExactKernel implements SwitchPorts, NicPorts {
   /** Frames dropped, by minus their reason. */
   readonly dropCounts = new Float64Array(32)
   readonly pauses: PauseClock
+  /** The path of every flow: where routes that hold for a flow are kept. */
+  readonly paths: PathCache
+
+  readonly prefetch: Prefetch
 
   private readonly queue: EventQueue
+  /** Nodes 2p and 2p + 1 of the queue are port p's next arrival and its completion. */
+  private readonly fixedNodes: number
   private readonly ports: Int32Array
   private readonly portF64: Float64Array
+  /** Node of each port; of a host's port, the complement: negative. */
+  private readonly nodeOf: Int32Array
+  private readonly rings: LinkRings
+  /** Serialization times by size, a stretch for each rate; and where each port's begins. */
   private readonly txTable: Float64Array
+  private readonly txBase: Int32Array
   private readonly strict: boolean
   private readonly pfcBytes: number
   private readonly seed: number
   private readonly losses: ReadonlyMap<number, ReadonlySet<number>> | undefined
   private readonly anyLoss: boolean
-  /** [0] time of the event being executed, [1] its order number. */
-  private readonly cell = new Float64Array(2)
+  /** Time and order number of the event being executed. In typed arrays so that writes never box. */
+  private readonly clock = new Float64Array(1)
+  private readonly currentOrder = new Int32Array(1)
 
   constructor(options: ExactKernelOptions) {
     const { network, pool } = options
     this.pool = pool
     this.packet = new Packet(pool)
-    this.queue = new EventQueue(options.slotPs ?? 1024)
+    this.fixedNodes = 2 * network.ports
+    this.queue = new EventQueue(this.fixedNodes, options.slotPs ?? 1024)
     this.strict = (options.discipline ?? "strict") === "strict"
     this.pfcBytes = options.pfcBytes
     this.seed = options.seed ?? 0
     this.losses = options.losses
     this.switches = new Array(network.nodes).fill(undefined)
     this.nics = new Array(network.nodes).fill(undefined)
-    const { ports, portF64, txTable } = layOutPorts(options)
+    this.paths = new PathCache(options.hopsMax)
+    const { ports, portF64, txTable, txBase } = layOutPorts(options)
     this.ports = ports
     this.portF64 = portF64
     this.txTable = txTable
+    this.txBase = txBase
+    this.rings = new LinkRings(network.ports)
+    this.nodeOf = network.portNode.map((node) => (network.isSwitch[node] === 1 ? node : ~node))
+    const prefetch = new Prefetch(pool, ports, this.rings, this.paths, this.nodeOf)
+    this.prefetch = prefetch
+    this.queue.onOpen = (nodes, count) => prefetch.fetch(nodes, count, this.fixedNodes)
     this.pauses = new PauseClock(network.ports)
     this.anyLoss = network.lossRate.some((rate) => rate > 0) || (options.losses?.size ?? 0) > 0
   }
 
   get now(): Time {
-    return this.cell[0]!
+    return this.clock[0]!
   }
   get pendingEvents(): number {
     return this.queue.size
@@ -103,80 +130,104 @@ export class ExactKernel implements SwitchPorts, NicPorts {
 
   /** Executes events strictly before `until`, at most `budget` of them; returns how many. 0: none is left before it. */
   run(until: Time, budget: number): number {
-    const queue = this.queue
     let done = 0
-    while (done < budget) {
-      const id = queue.pop(until)
-      if (id < 0) break
-      done++
-      this.cell[0] = queue.timeOf(id)
-      this.cell[1] = queue.orderOf(id)
-      const code = queue.codeOf(id)
-      const argument = queue.argumentOf(id)
-      queue.release(id)
-      this.dispatch(code, argument)
-    }
+    while (done < budget && this.step(until)) done++
     this.events += done
     return done
   }
 
-  private dispatch(code: number, argument: number): void {
+  private step(until: Time): boolean {
+    const queue = this.queue
+    const node = queue.pop(until)
+    if (node < 0) return false
+    this.clock[0] = queue.f64[node * 2]!
+    this.currentOrder[0] = queue.orderOf(node)
+    if (node >= this.fixedNodes) this.other(node)
+    else if ((node & 1) === 0) this.arrive(node >> 1)
+    else this.complete(node >> 1)
+    return true
+  }
+
+  private complete(port: number): void {
+    this.ports[(port << P.PORT_SHIFT) + P.BUSY] = P.Busy.No
+    this.transmit(port)
+  }
+
+  private other(node: number): void {
+    const queue = this.queue
+    const code = queue.codeOf(node)
+    const argument = queue.argumentOf(node)
+    queue.release(node)
     const target = code >> KIND_BITS
-    switch (code & ((1 << KIND_BITS) - 1)) {
-      case Kind.Arrival:
-        this.arrive(target, argument)
-        break
-      case Kind.Completion:
-        this.ports[(target << P.PORT_SHIFT) + P.BUSY] = P.Busy.No
-        this.transmit(target)
-        break
-      case Kind.Wake:
-        this.portF64[(target << P.PORT_F64_SHIFT) + P.WAKE_TIME] = NEVER
-        this.kickNow(target)
-        break
-      case Kind.Timer:
-        this.nics[argument]!.timer(this.cell[0]!, target)
-        break
-      default:
-        this.onCall(this.cell[0]!, target, argument)
+    const kind = code & ((1 << KIND_BITS) - 1)
+    if (kind === Kind.Wake) {
+      this.portF64[(target << (P.PORT_SHIFT - 1)) + P.WAKE_TIME_F64] = NEVER
+      this.kickNow(target)
+    } else if (kind === Kind.Timer) {
+      this.nics[argument]!.timer(this.clock[0]!, target)
+    } else {
+      this.onCall(this.clock[0]!, target, argument)
     }
   }
 
   // --- arrivals
 
-  private arrive(from: number, handle: number): void {
+  /** The first packet on the link of `from` has reached the other end; the next one's arrival is the port's event now. */
+  private takeFromLink(from: number): number {
+    const base = from << P.PORT_SHIFT
+    const { ports, rings } = this
+    const start = ports[base + P.RING_START]!
+    const mask = ports[base + P.RING_MASK]!
+    const head = ports[base + P.RING_HEAD]!
+    const handle = rings.handleAt(start + (head & mask))
+    const next = (head + 1) | 0
+    ports[base + P.RING_HEAD] = next
+    if (next !== ports[base + P.RING_TAIL]) {
+      const entry = start + (next & mask)
+      this.queue.f64[from * 4] = rings.f64[entry * 2]!
+      this.queue.schedule(from * 2, rings.orderAt(entry))
+    }
+    return handle
+  }
+
+  private arrive(from: number): void {
+    const handle = this.takeFromLink(from)
     const port = from ^ 1
-    const base = port << P.PORT_SHIFT
     const packet = this.packet.at(handle)
+    const node = this.nodeOf[port]!
     if (packet.opcode === Opcode.Pfc) {
       this.pfcFrames++
       this.receivePfc(port, packet)
       return
     }
     this.packetHops++
-    const node = this.ports[base + P.NODE]!
     if (this.anyLoss && this.isLost(from)) {
-      this.drop(packet, node, LinkLoss)
+      this.drop(packet, node < 0 ? ~node : node, LinkLoss)
       return
     }
-    const now = this.cell[0]!
+    const now = this.clock[0]!
     if (this.tracer !== undefined) this.tracer.received(now, port, packet)
-    if (this.ports[base + P.ON_SWITCH] === 1) this.forward(node, port, packet)
-    else this.nics[node]!.receive(now, packet, port)
+    if (node >= 0) this.forward(node, port, packet)
+    else this.nics[~node]!.receive(now, packet, port)
   }
 
   private forward(node: number, ingress: number, packet: Packet): void {
-    const now = this.cell[0]!
+    const now = this.clock[0]!
     const policy = this.switches[node]!
-    packet.ingressPort = ingress
-    packet.hop++
-    const egress = policy.route(now, packet)
+    const hop = packet.hop
+    packet.enterSwitch(ingress)
+    let egress = policy.perPacket ? 0 : this.paths.at(packet.flow, hop)
+    if (egress === 0) {
+      egress = hop < this.paths.stride ? policy.route(now, packet) + 1 : Drop.HopLimit + 1
+      if (egress > 0 && !policy.perPacket) this.paths.set(packet.flow, hop, egress)
+    }
+    egress--
     if (egress < 0) {
       this.drop(packet, node, egress)
       return
     }
     // A pause sent while admitting moves the cursor: keep the handle.
-    const handle = packet.handle
+    const { handle } = packet
     const queue = policy.admit(now, packet, ingress, egress)
     if (queue < 0) {
       this.drop(packet.at(handle), node, queue)
@@ -186,24 +237,24 @@ export class ExactKernel implements SwitchPorts, NicPorts {
   }
 
   private isLost(from: number): boolean {
-    const f = (from << P.PORT_F64_SHIFT) + P.ARRIVALS
-    const ordinal = this.portF64[f]!
-    this.portF64[f] = ordinal + 1
-    const rate = this.portF64[(from << P.PORT_F64_SHIFT) + P.LOSS]!
+    const f = from << (P.PORT_SHIFT - 1)
+    const ordinal = this.portF64[f + P.CROSSED_F64]!
+    this.portF64[f + P.CROSSED_F64] = ordinal + 1
+    const rate = this.portF64[f + P.LOSS_F64]!
     if (rate > 0 && uniform(this.seed, from, ordinal) < rate) return true
     return this.losses !== undefined && this.losses.get(from)?.has(ordinal) === true
   }
 
   private drop(packet: Packet, node: number, reason: number): void {
     this.dropCounts[-reason]!++
-    this.onDrop(this.cell[0]!, packet, node, reason)
+    this.onDrop(this.clock[0]!, packet, node, reason)
     this.pool.release(packet.handle)
   }
 
   // --- PFC (IEEE 802.1Qbb): a pause holds until a resume comes
 
   private receivePfc(port: number, packet: Packet): void {
-    const now = this.cell[0]!
+    const now = this.clock[0]!
     if (this.tracer !== undefined) this.tracer.received(now, port, packet)
     const priority = packet.priority
     const pause = packet.has(Flag.Pause)
@@ -222,7 +273,8 @@ export class ExactKernel implements SwitchPorts, NicPorts {
     const packet = this.packet.at(handle)
     packet.meta = Opcode.Pfc | (pause ? Flag.Pause : 0) | (priority << 24)
     packet.wireBytes = this.pfcBytes
-    packet.source = this.ports[(port << P.PORT_SHIFT) + P.NODE]!
+    const node = this.nodeOf[port]!
+    packet.setNodes(node < 0 ? ~node : node, 0)
     packet.stamp = now
     // What the frame reports: bytes of that priority waiting at the port (a debugging aid of the ns-3 model).
     packet.payloadBytes = 0
@@ -235,9 +287,16 @@ export class ExactKernel implements SwitchPorts, NicPorts {
   queueBytes(port: number): number {
     return this.ports[(port << P.PORT_SHIFT) + P.QUEUED_BYTES]!
   }
+  /** Words of all ports; a switch's policy owns sixteen of each of its ports, from `policyAt`. */
+  get policyWords(): Int32Array {
+    return this.ports
+  }
+  policyAt(port: number): number {
+    return (port << P.PORT_SHIFT) + P.POLICY
+  }
   /** Bytes a port has sent. */
   sentBytes(port: number): number {
-    return this.portF64[(port << P.PORT_F64_SHIFT) + P.SENT_BYTES]!
+    return this.portF64[(port << (P.PORT_SHIFT - 1)) + P.SENT_BYTES_F64]!
   }
   /** Priorities of a port that its peer has paused, a bit each. */
   pausedMask(port: number): number {
@@ -249,12 +308,26 @@ export class ExactKernel implements SwitchPorts, NicPorts {
   }
 
   private enqueue(port: number, queue: number, handle: number): void {
+    const base = port << P.PORT_SHIFT
+    if (this.tracer !== undefined) this.tracer.enqueued(this.clock[0]!, port, queue, this.packet.at(handle))
+    if (this.ports[base + P.OCCUPIED] === 0 && this.isIdle(port)) {
+      // Straight through: nothing waits, and (pauses aside) it would be dequeued at once.
+      if (queue === 0 || ((this.ports[base + P.PAUSED]! >> queue) & 1) === 0) {
+        if (queue !== 0) this.ports[base + P.LAST_QUEUE] = queue
+        this.sendFromSwitch(port, base, queue, handle)
+        return
+      }
+    }
+    this.append(base, queue, handle)
+    this.kickNow(port)
+  }
+
+  private append(base: number, queue: number, handle: number): void {
     const ports = this.ports
     const words = this.pool.words
-    const base = port << P.PORT_SHIFT
-    const bytes = words[(handle << Layout.RECORD_SHIFT) + Layout.WIRE_BYTES]!
-    if (this.tracer !== undefined) this.tracer.enqueued(this.cell[0]!, port, queue, this.packet.at(handle))
-    words[(handle << Layout.RECORD_SHIFT) + Layout.NEXT] = -1
+    const record = handle << Layout.RECORD_SHIFT
+    const bytes = words[record + Layout.WIRE_BYTES]!
+    words[record + Layout.NEXT] = -1
     const bit = 1 << queue
     if ((ports[base + P.OCCUPIED]! & bit) === 0) {
       ports[base + P.OCCUPIED]! |= bit
@@ -265,7 +338,6 @@ export class ExactKernel implements SwitchPorts, NicPorts {
     ports[base + P.QUEUE_TAIL + queue] = handle
     ports[base + P.QUEUE_BYTES + queue]! += bytes
     ports[base + P.QUEUED_BYTES]! += bytes
-    this.kickNow(port)
   }
 
   /** Queue to serve next, or -1: queue 0 (control, never paused) first. */
@@ -303,110 +375,138 @@ export class ExactKernel implements SwitchPorts, NicPorts {
     this.kickNow(port)
   }
 
+  /** Whether a silent transmission is over, its completion's turn come and gone. */
+  private isOver(port: number): boolean {
+    const until = this.portF64[(port << (P.PORT_SHIFT - 1)) + P.BUSY_UNTIL_F64]!
+    const now = this.clock[0]!
+    if (until !== now) return until < now
+    return ((this.ports[(port << P.PORT_SHIFT) + P.BUSY_ORDER]! - this.currentOrder[0]!) | 0) < 0
+  }
+
+  private isIdle(port: number): boolean {
+    const busy = this.ports[(port << P.PORT_SHIFT) + P.BUSY]!
+    return busy === P.Busy.No || (busy === P.Busy.Silent && this.isOver(port))
+  }
+
   private kickNow(port: number): void {
     const at = (port << P.PORT_SHIFT) + P.BUSY
     const busy = this.ports[at]!
     if (busy === P.Busy.Scheduled) return
-    if (busy === P.Busy.Silent) {
-      const f = port << P.PORT_F64_SHIFT
-      const until = this.portF64[f + P.BUSY_UNTIL]!
-      const now = this.cell[0]!
-      if (until > now || (until === now && this.portF64[f + P.BUSY_ORDER]! > this.cell[1]!)) {
-        this.ports[at] = P.Busy.Scheduled
-        this.queue.pushOrdered(until, this.portF64[f + P.BUSY_ORDER]!, Kind.Completion | (port << KIND_BITS), 0)
-        return
-      }
-      this.ports[at] = P.Busy.No
+    if (busy === P.Busy.Silent && !this.isOver(port)) {
+      this.ports[at] = P.Busy.Scheduled
+      this.queue.f64[port * 4 + 2] = this.portF64[(port << (P.PORT_SHIFT - 1)) + P.BUSY_UNTIL_F64]!
+      this.queue.schedule(port * 2 + 1, this.ports[(port << P.PORT_SHIFT) + P.BUSY_ORDER]!)
+      return
     }
+    this.ports[at] = P.Busy.No
     this.transmit(port)
   }
 
   /** The port is idle: starts the next packet, when there is one. */
   private transmit(port: number): void {
     const base = port << P.PORT_SHIFT
-    if (this.ports[base + P.ON_SWITCH] === 1) this.transmitSwitch(port, base)
-    else this.transmitHost(port, base)
+    if (this.nodeOf[port]! < 0) {
+      this.transmitHost(port, base)
+      return
+    }
+    const queue = this.nextQueue(base)
+    if (queue >= 0) this.sendFromSwitch(port, base, queue, this.dequeue(base, queue))
   }
 
-  private transmitSwitch(port: number, base: number): void {
-    const queue = this.nextQueue(base)
-    if (queue < 0) return
-    const now = this.cell[0]!
-    const handle = this.dequeue(base, queue)
-    const packet = this.packet.at(handle)
-    this.switches[this.ports[base + P.NODE]!]!.dequeued(now, packet, port, queue)
+  private sendFromSwitch(port: number, base: number, queue: number, handle: number): void {
+    const now = this.clock[0]!
+    this.switches[this.nodeOf[port]!]!.dequeued(now, this.packet.at(handle), port, queue)
     if (this.tracer !== undefined) this.tracer.dequeued(now, port, queue, this.packet.at(handle))
-    const waiting = this.ports[base + P.OCCUPIED]! & ~(this.ports[base + P.PAUSED]! & ~1)
-    this.start(port, handle, waiting !== 0)
+    this.start(port, handle, (this.ports[base + P.OCCUPIED]! & ~(this.ports[base + P.PAUSED]! & ~1)) !== 0)
   }
 
   private transmitHost(port: number, base: number): void {
-    const nic = this.nics[this.ports[base + P.NODE]!]!
-    const handle = nic.pull(this.cell[0]!, port, this.ports[base + P.PAUSED]!)
+    const nic = this.nics[~this.nodeOf[port]!]!
+    const handle = nic.pull(this.clock[0]!, port, this.ports[base + P.PAUSED]!)
     if (handle < 0) return
     if (this.tracer !== undefined) {
       const packet = this.packet.at(handle)
       const queue = packet.opcode < Opcode.Acknowledge ? packet.priority : 0
-      this.tracer.dequeued(this.cell[0]!, port, queue, packet)
+      this.tracer.dequeued(this.clock[0]!, port, queue, packet)
     }
     this.start(port, handle, !nic.quiet(port))
   }
 
+  /** `awaited`: somebody waits for the end of this transmission. */
   private start(port: number, handle: number, awaited: boolean): void {
-    const f = port << P.PORT_F64_SHIFT
+    const f = port << (P.PORT_SHIFT - 1)
     const base = port << P.PORT_SHIFT
+    const { ports, portF64, queue } = this
     const bytes = this.pool.words[(handle << Layout.RECORD_SHIFT) + Layout.WIRE_BYTES]!
-    const queue = this.queue
-    const end = this.cell[0]! + this.txTable[this.ports[base + P.TX_TABLE]! + bytes]!
+    const end = this.clock[0]! + this.txTable[this.txBase[port]! + bytes]!
+    portF64[f + P.SENT_BYTES_F64]! += bytes
     const order = queue.reserve()
-    this.portF64[f + P.SENT_BYTES]! += bytes
     if (awaited) {
-      this.ports[base + P.BUSY] = P.Busy.Scheduled
-      queue.pushOrdered(end, order, Kind.Completion | (port << KIND_BITS), 0)
+      ports[base + P.BUSY] = P.Busy.Scheduled
+      queue.f64[port * 4 + 2] = end
+      queue.schedule(port * 2 + 1, order)
     } else {
-      this.ports[base + P.BUSY] = P.Busy.Silent
-      this.portF64[f + P.BUSY_UNTIL] = end
-      this.portF64[f + P.BUSY_ORDER] = order
+      ports[base + P.BUSY] = P.Busy.Silent
+      portF64[f + P.BUSY_UNTIL_F64] = end
+      ports[base + P.BUSY_ORDER] = order
     }
-    queue.push(end + this.portF64[f + P.DELAY]!, Kind.Arrival | (port << KIND_BITS), handle)
+    this.putOnLink(port, base, handle, end + portF64[f + P.DELAY_F64]!)
+  }
+
+  private putOnLink(port: number, base: number, handle: number, arrival: Time): void {
+    const { ports, queue, rings } = this
+    const order = queue.reserve()
+    const tail = ports[base + P.RING_TAIL]!
+    const head = ports[base + P.RING_HEAD]!
+    if (tail === head) {
+      queue.f64[port * 4] = arrival
+      queue.schedule(port * 2, order)
+    } else if (((tail - head) | 0) > ports[base + P.RING_MASK]!) {
+      ports[base + P.RING_START] = rings.double(ports[base + P.RING_START]!, ports[base + P.RING_MASK]!, head)
+      ports[base + P.RING_MASK] = 2 * ports[base + P.RING_MASK]! + 1
+    }
+    rings.write(ports[base + P.RING_START]! + (tail & ports[base + P.RING_MASK]!), arrival, handle, order)
+    ports[base + P.RING_TAIL] = (tail + 1) | 0
   }
 
   // --- wake-ups and timers of NICs
 
   wakeTime(port: number): Time {
-    return this.portF64[(port << P.PORT_F64_SHIFT) + P.WAKE_TIME]!
+    return this.portF64[(port << (P.PORT_SHIFT - 1)) + P.WAKE_TIME_F64]!
   }
   wakeAt(port: number, time: Time): void {
-    const f = port << P.PORT_F64_SHIFT
-    if (this.portF64[f + P.WAKE_TIME]! !== NEVER) this.queue.cancel(this.portF64[f + P.WAKE_EVENT]!)
-    this.portF64[f + P.WAKE_TIME] = time
-    this.portF64[f + P.WAKE_EVENT] = this.queue.push(time, Kind.Wake | (port << KIND_BITS), 0)
+    const f = (port << (P.PORT_SHIFT - 1)) + P.WAKE_TIME_F64
+    const event = (port << P.PORT_SHIFT) + P.WAKE_EVENT
+    if (this.portF64[f]! !== NEVER) this.queue.cancel(this.ports[event]!)
+    this.portF64[f] = time
+    this.ports[event] = this.queue.push(time, Kind.Wake | (port << KIND_BITS), 0)
   }
   timerAt(node: number, endpoint: number, time: Time): void {
     this.queue.push(time, Kind.Timer | (endpoint << KIND_BITS), node)
   }
 }
 
-function layOutPorts(options: ExactKernelOptions): { ports: Int32Array; portF64: Float64Array; txTable: Float64Array } {
+function layOutPorts(options: ExactKernelOptions) {
   const { network, wireBytesMax, serializationPs } = options
-  const ports = new Int32Array(network.ports << P.PORT_SHIFT)
-  const portF64 = new Float64Array(network.ports << P.PORT_F64_SHIFT)
+  const buffer = new ArrayBuffer((network.ports << P.PORT_SHIFT) * 4)
+  const ports = new Int32Array(buffer)
+  const portF64 = new Float64Array(buffer)
   const rates = [...new Set(network.rateBps)]
   const stride = wireBytesMax + 1
   const txTable = new Float64Array(stride * rates.length)
   rates.forEach((rate, r) => {
     for (let bytes = 0; bytes < stride; bytes++) txTable[r * stride + bytes] = serializationPs(bytes, rate)
   })
+  const txBase = Int32Array.from(network.rateBps, (rate) => stride * rates.indexOf(rate))
   for (let port = 0; port < network.ports; port++) {
     const base = port << P.PORT_SHIFT
-    const f = port << P.PORT_F64_SHIFT
-    const node = network.portNode[port]!
-    ports[base + P.NODE] = node
-    ports[base + P.ON_SWITCH] = network.isSwitch[node]!
-    ports[base + P.TX_TABLE] = stride * rates.indexOf(network.rateBps[port]!)
-    portF64[f + P.DELAY] = network.delayPs[port]!
-    portF64[f + P.WAKE_TIME] = NEVER
-    portF64[f + P.LOSS] = network.lossRate[port]!
+    const f = port << (P.PORT_SHIFT - 1)
+    const { start, mask } = LinkRings.first(port)
+    ports[base + P.RING_START] = start
+    ports[base + P.RING_MASK] = mask
+    portF64[f + P.DELAY_F64] = network.delayPs[port]!
+    portF64[f + P.WAKE_TIME_F64] = NEVER
+    portF64[f + P.LOSS_F64] = network.lossRate[port]!
   }
-  return { ports, portF64, txTable }
+  return { ports, portF64, txTable, txBase }
 }

@@ -1,7 +1,8 @@
 import type { SwitchPorts, Time } from "@rdmakit/protocol"
 import { Drop } from "@rdmakit/protocol"
 
-const QUEUES_SHIFT = 3
+/** A port's policy words: bytes an ingress holds by priority, its headroom bytes by priority. */
+const HEADROOM = 8
 
 /** What one switch port is set to. Sizes in bytes. */
 export interface PortBuffer {
@@ -29,23 +30,16 @@ export interface SharedBufferOptions {
   readonly ports: ReadonlyArray<PortBuffer>
 }
 
-/** State of the buffers of every switch of a world, by kernel port and queue; a switch touches its own ports' only. */
+/** Small facts of every port of a world, by kernel port; a switch touches its own ports' only. */
 export class BufferTables {
-  readonly ingress: Int32Array
-  readonly headroom: Int32Array
-  readonly egress: Int32Array
-  /** Bit q: a pause for priority q was sent through this port. */
-  readonly pausedUpstream: Int32Array
-  readonly headroomLimit: Float64Array
-  readonly shift: Int32Array
+  readonly pausedUpstream: Uint8Array
+  readonly headroomLimit: Int32Array
+  readonly shift: Uint8Array
 
   constructor(ports: number) {
-    this.ingress = new Int32Array(ports << QUEUES_SHIFT)
-    this.headroom = new Int32Array(ports << QUEUES_SHIFT)
-    this.egress = new Int32Array(ports << QUEUES_SHIFT)
-    this.pausedUpstream = new Int32Array(ports)
-    this.headroomLimit = new Float64Array(ports)
-    this.shift = new Int32Array(ports)
+    this.pausedUpstream = new Uint8Array(ports)
+    this.headroomLimit = new Int32Array(ports)
+    this.shift = new Uint8Array(ports)
   }
 }
 
@@ -69,7 +63,12 @@ export class BufferTooSmall extends Error {
  * touched or the threshold reached, a resume when usage is well below it again.
  */
 export class SharedBuffer {
-  private readonly tables: BufferTables
+  /** Bytes held by each ingress, in the ports' policy words; and per port what does not change, or seldom. */
+  private readonly held: Int32Array
+  private readonly headroomLimit: Int32Array
+  private readonly shift: Uint8Array
+  /** Bit q: a pause for priority q was sent through the port. */
+  private readonly pausedUpstream: Uint8Array
   private readonly ports: SwitchPorts
   private readonly reserve: number
   private readonly resumeOffset: number
@@ -79,11 +78,12 @@ export class SharedBuffer {
   private readonly pool: number
   /** Bytes of the pool in use. */
   private shared = 0
-  /** Bytes buffered in all; queue 0 apart. */
-  heldBytes = 0
 
   constructor(tables: BufferTables, ports: SwitchPorts, options: SharedBufferOptions) {
-    this.tables = tables
+    this.held = ports.policyWords
+    this.headroomLimit = tables.headroomLimit
+    this.shift = tables.shift
+    this.pausedUpstream = tables.pausedUpstream
     this.ports = ports
     this.reserve = options.reserveBytes ?? 4096
     this.resumeOffset = options.resumeOffsetBytes ?? 3072
@@ -102,84 +102,79 @@ export class SharedBuffer {
 
   /** Pause threshold of an ingress port now, bytes above the reserve. */
   threshold(port: number): number {
-    return (this.pool - this.shared) >>> this.tables.shift[port]!
+    return (this.pool - this.shared) >>> this.shift[port]!
   }
 
   /** Takes a packet in, or says why not. */
   admit(ingress: number, egress: number, queue: number, bytes: number): number {
-    const { tables, reserve } = this
-    const at = (ingress << QUEUES_SHIFT) + queue
-    const out = (egress << QUEUES_SHIFT) + queue
-    const held = tables.ingress[at]!
+    const { held, reserve } = this
+    const at = this.ports.policyAt(ingress) + queue
+    const before = held[at]!
+    const grown = before + bytes
+    if (grown <= reserve && this.lossless) {
+      held[at] = grown
+      return queue
+    }
     const threshold = this.threshold(ingress)
     if (this.lossless) {
-      const used = held > reserve ? held - reserve : 0
-      if (bytes + tables.headroom[at]! > tables.headroomLimit[ingress]! && bytes + used > threshold)
-        return Drop.IngressFull
-    } else {
-      if (tables.egress[out]! + bytes > (this.pool - this.shared) >>> this.egressShift) return Drop.EgressFull
+      const used = before > reserve ? before - reserve : 0
+      const inHeadroom = held[at + HEADROOM]! + bytes
+      if (inHeadroom > this.headroomLimit[ingress]! && bytes + used > threshold) return Drop.IngressFull
+      if (grown - reserve > threshold) {
+        held[at + HEADROOM] = inHeadroom
+        return queue
+      }
+    } else if (this.ports.queueBytesOf(egress, queue) + bytes > (this.pool - this.shared) >>> this.egressShift) {
+      return Drop.EgressFull
     }
-    const grown = held + bytes
-    if (grown <= reserve) {
-      tables.ingress[at] = grown
-    } else if (this.lossless && grown - reserve > threshold) {
-      tables.headroom[at]! += bytes
-    } else {
-      const excess = grown - reserve
-      tables.ingress[at] = grown
-      this.shared += bytes < excess ? bytes : excess
-    }
-    tables.egress[out]! += bytes
-    this.heldBytes += bytes
+    held[at] = grown
+    const excess = grown - reserve
+    if (excess > 0) this.shared += bytes < excess ? bytes : excess
     return queue
   }
 
   /** After `admit`: a pause to the upstream port when one is due. */
   pauseIfDue(now: Time, ingress: number, queue: number): void {
     if (!this.lossless) return
-    const { tables } = this
-    if (((tables.pausedUpstream[ingress]! >> queue) & 1) !== 0) return
-    const at = (ingress << QUEUES_SHIFT) + queue
-    const held = tables.ingress[at]!
-    const used = held > this.reserve ? held - this.reserve : 0
-    if (tables.headroom[at]! > 0 || used >= this.threshold(ingress)) {
-      tables.pausedUpstream[ingress]! |= 1 << queue
+    const { held, pausedUpstream } = this
+    if (((pausedUpstream[ingress]! >> queue) & 1) !== 0) return
+    const at = this.ports.policyAt(ingress) + queue
+    const bytes = held[at]!
+    const used = bytes > this.reserve ? bytes - this.reserve : 0
+    if (held[at + HEADROOM]! > 0 || used >= this.threshold(ingress)) {
+      pausedUpstream[ingress]! |= 1 << queue
       this.ports.sendPfc(now, ingress, queue, true)
     }
   }
 
   /** A packet leaves: headroom is given back first, then the pool. */
-  release(ingress: number, egress: number, queue: number, bytes: number): void {
-    const { tables, reserve } = this
-    const at = (ingress << QUEUES_SHIFT) + queue
-    const headroom = tables.headroom[at]!
-    const fromHeadroom = headroom < bytes ? headroom : bytes
-    const rest = bytes - fromHeadroom
-    const held = tables.ingress[at]!
-    const used = held > reserve ? held - reserve : 0
-    tables.headroom[at] = headroom - fromHeadroom
-    tables.ingress[at] = held - rest
-    this.shared -= rest < used ? rest : used
-    tables.egress[(egress << QUEUES_SHIFT) + queue]! -= bytes
-    this.heldBytes -= bytes
+  release(ingress: number, queue: number, bytes: number): void {
+    const { held, reserve } = this
+    const at = this.ports.policyAt(ingress) + queue
+    const headroom = held[at + HEADROOM]!
+    let rest = bytes
+    if (headroom > 0) {
+      const given = headroom < bytes ? headroom : bytes
+      held[at + HEADROOM] = headroom - given
+      rest -= given
+    }
+    const before = held[at]!
+    held[at] = before - rest
+    const used = before - reserve
+    if (used > 0) this.shared -= rest < used ? rest : used
   }
 
   /** After `release`: a resume to the upstream port when one is due. Only the leaving packet's ingress is tested. */
   resumeIfDue(now: Time, ingress: number, queue: number): void {
-    const { tables } = this
-    if (((tables.pausedUpstream[ingress]! >> queue) & 1) === 0) return
-    const at = (ingress << QUEUES_SHIFT) + queue
-    if (tables.headroom[at]! > 0) return
-    const held = tables.ingress[at]!
-    const used = held > this.reserve ? held - this.reserve : 0
+    const { held, pausedUpstream } = this
+    if (((pausedUpstream[ingress]! >> queue) & 1) === 0) return
+    const at = this.ports.policyAt(ingress) + queue
+    if (held[at + HEADROOM]! > 0) return
+    const bytes = held[at]!
+    const used = bytes > this.reserve ? bytes - this.reserve : 0
     if (used === 0 || used + this.resumeOffset <= this.threshold(ingress)) {
-      tables.pausedUpstream[ingress]! &= ~(1 << queue)
+      pausedUpstream[ingress]! &= ~(1 << queue)
       this.ports.sendPfc(now, ingress, queue, false)
     }
-  }
-
-  /** Bytes of one egress queue, the packet being sent left out. */
-  egressBytes(egress: number, queue: number): number {
-    return this.tables.egress[(egress << QUEUES_SHIFT) + queue]!
   }
 }

@@ -1,16 +1,15 @@
-import { Ecn, Flag, Opcode, type Packet } from "@rdmakit/packet"
+import { Ecn, Flag, type Packet } from "@rdmakit/packet"
 import { Drop, type LoadBalancer, type Switch, type SwitchPorts, type Time } from "@rdmakit/protocol"
 import type { EcnMarker } from "./EcnMarker.ts"
-import type { NextHops, RouteCache } from "./RouteCache.ts"
+import type { NextHops } from "./NextHops.ts"
 import type { SharedBuffer } from "./SharedBuffer.ts"
 import type { TelemetryStamper } from "./TelemetryStamper.ts"
 
 export interface SharedBufferSwitchOptions {
   readonly node: number
-  readonly ports: SwitchPorts & { sentBytes(port: number): number }
+  readonly ports: SwitchPorts
   readonly buffer: SharedBuffer
   readonly routes: NextHops
-  readonly cache: RouteCache
   readonly balancer: LoadBalancer
   /** Undefined: nothing is marked. */
   readonly ecn: EcnMarker | undefined
@@ -18,50 +17,33 @@ export interface SharedBufferSwitchOptions {
   readonly marksAll: boolean
   /** Undefined: nothing is stamped. */
   readonly stamper: TelemetryStamper | undefined
-  /** Port rates, bit/s, by kernel port. */
-  readonly rateBps: Float64Array
 }
 
 /** A shared-buffer switch: ECMP, PFC, ECN marking and INT, each a part that can be left out or exchanged. */
 export class SharedBufferSwitch implements Switch {
   readonly dequeue = "lazy" as const
+  readonly perPacket = false
   readonly buffer: SharedBuffer
   private readonly node: number
-  private readonly ports: SwitchPorts & { sentBytes(port: number): number }
+  private readonly ports: SwitchPorts
   private readonly routes: NextHops
-  private readonly cache: RouteCache
   private readonly balancer: LoadBalancer
   private readonly ecn: EcnMarker | undefined
   private readonly marksAll: boolean
   private readonly stamper: TelemetryStamper | undefined
-  private readonly rateBps: Float64Array
 
   constructor(options: SharedBufferSwitchOptions) {
     this.node = options.node
     this.ports = options.ports
     this.buffer = options.buffer
     this.routes = options.routes
-    this.cache = options.cache
     this.balancer = options.balancer
     this.ecn = options.ecn
     this.marksAll = options.marksAll
     this.stamper = options.stamper
-    this.rateBps = options.rateBps
   }
 
   route(now: Time, packet: Packet): number {
-    const { cache } = this
-    const hop = packet.hop
-    if (hop >= cache.stride) return Drop.HopLimit
-    const slot = packet.flow * cache.stride + hop
-    const cached = cache.slots[slot]!
-    if (cached > 0) return cached - 1
-    const egress = this.lookUp(now, packet)
-    if (egress >= 0) cache.slots[slot] = egress + 1
-    return egress
-  }
-
-  private lookUp(now: Time, packet: Packet): number {
     const { routes } = this
     const host = routes.hostIndex[packet.destination]!
     const at = this.node * routes.hosts.length + host
@@ -81,19 +63,14 @@ export class SharedBufferSwitch implements Switch {
 
   dequeued(now: Time, packet: Packet, egress: number, queue: number): void {
     const ingress = packet.ingressPort
+    const { ports, ecn } = this
+    const waiting = ports.queueBytes(egress)
     if (queue !== 0) {
-      this.buffer.release(ingress, egress, queue, packet.wireBytes)
-      if (this.ecn !== undefined && this.ecn.marks(egress, this.buffer.egressBytes(egress, queue))) this.mark(packet)
+      this.buffer.release(ingress, queue, packet.wireBytes)
+      if (waiting > 0 && ecn !== undefined && ecn.marks(egress, ports.queueBytesOf(egress, queue))) this.mark(packet)
     }
-    if (this.stamper !== undefined && packet.has(Flag.Telemetry) && packet.opcode !== Opcode.Pfc) {
-      this.stamper.stamp(
-        now,
-        packet,
-        this.ports.sentBytes(egress),
-        this.ports.queueBytes(egress),
-        this.rateBps[egress]!,
-        this.node,
-      )
+    if (this.stamper !== undefined && packet.has(Flag.Telemetry)) {
+      this.stamper.stamp(now, packet, egress, ports.sentBytes(egress), waiting, this.node)
     }
     // Last, for the frame it may send moves the cursor.
     if (queue !== 0) this.buffer.resumeIfDue(now, ingress, queue)
@@ -101,9 +78,5 @@ export class SharedBufferSwitch implements Switch {
 
   private mark(packet: Packet): void {
     if (this.marksAll || packet.ecn !== Ecn.NotCapable) packet.ecn = Ecn.Experienced
-  }
-
-  routesChanged(): void {
-    this.cache.clear()
   }
 }

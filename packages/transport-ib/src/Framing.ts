@@ -8,6 +8,8 @@ export interface Framing {
   readonly dataBytes: number
   /** Room for telemetry in every data packet. */
   readonly telemetryBytes: number
+  /** Least size of a data packet; a smaller one is padded to it. 0: none is. */
+  readonly leastBytes: number
   /** An acknowledgement or NAK, telemetry included. */
   readonly ackBytes: number
   readonly cnpBytes: number
@@ -27,6 +29,7 @@ export const ns3Framing = (telemetry: TelemetryKind): Framing => {
     name: "ns3",
     dataBytes: 48,
     telemetryBytes,
+    leastBytes: 0,
     ackBytes: Math.max(60, 14 + 20 + 12 + telemetryBytes),
     cnpBytes: 60,
     pfcBytes: 43,
@@ -45,6 +48,7 @@ export const rocev2Framing = (telemetry: TelemetryKind, hops: number): Framing =
     name: "rocev2",
     dataBytes: 82,
     telemetryBytes,
+    leastBytes: least,
     ackBytes: Math.max(least, 82 + 4 + telemetryBytes),
     cnpBytes: Math.max(least, 82 + 16),
     pfcBytes: least,

@@ -1,4 +1,4 @@
-import type { Ack, ControllerFactory, PathInfo, Time } from "@rdmakit/protocol"
+import { type Ack, type ControllerFactory, type PathInfo, TELEMETRY_FIELDS, type Time } from "@rdmakit/protocol"
 import type { Framing } from "./Framing.ts"
 
 /** How a reliable-connection endpoint behaves; one object serves every queue pair of a world. */
@@ -55,8 +55,8 @@ export interface RcCommand {
   readonly message: number
 }
 
-/** An acknowledgement object, to be reused. */
-export const makeAck = (): Ack => ({
+/** An acknowledgement object, to be reused; with room for the telemetry of this many hops. */
+export const makeAck = (hops: number): Ack => ({
   sequence: 0,
   sent: 0,
   bytes: 0,
@@ -64,7 +64,7 @@ export const makeAck = (): Ack => ({
   congestion: false,
   hops: 0,
   pathId: 0,
-  telemetry: new Float64Array(0),
+  telemetry: new Float64Array(TELEMETRY_FIELDS * hops),
   telemetryAt: 0,
 })
 

@@ -1,8 +1,9 @@
-import { Ecn, Flag, Layout, Opcode, type Packet } from "@rdmakit/packet"
+import { Ecn, Flag, Opcode, type Packet } from "@rdmakit/packet"
 import { type Ack, type Controller, NEVER, type QueuePair, type Time } from "@rdmakit/protocol"
 import { MessageQueue } from "./MessageQueue.ts"
-import { PSN_MASK, psnDistance } from "./Psn.ts"
-import type { RcAddress, RcCommand, RcConfig, RcEvent } from "./RcConfig.ts"
+import { PSN_MASK, PSN_WINDOW, psnDistance } from "./Psn.ts"
+import type { RcConfig } from "./RcConfig.ts"
+import type { RcAddress, RcCommand, RcEvent } from "./RcEndpoint.ts"
 
 /** Stands in at an end that only responds. */
 const unpaced: Controller = {
@@ -21,13 +22,19 @@ const unpaced: Controller = {
  * One end of a reliable connection: requester of RDMA WRITEs and responder to the peer's. Go-back-N recovery (IBTA 1.7
  * §9.7): a NAK or a timeout takes the requester back to the oldest unacknowledged packet.
  *
- * Inside, packets are counted from 0 without wrapping; the 24-bit PSN is made and undone at the packet.
+ * Inside, packets are counted from the first PSN on without wrapping; the 24-bit PSN is made and undone at the packet.
+ *
+ * A connection whose retries are exceeded is silent from then on: its messages come back as events, "failed" the one
+ * that was not acknowledged and "flushed" those behind it, as does every later command; packets are ignored; both
+ * `nextSend` and `nextTimeout` are NEVER, and `finished` is true.
  */
 export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
   readonly node: number
   readonly priority: number
-  /** Port of the NIC this queue pair sends through; the NIC's to set. */
+  /** Port of the NIC this queue pair sends through; the world's to set. */
   port = -1
+  /** Where a NIC's scheduler keeps this queue pair; the NIC's to set. */
+  place = -1
   /** Index of this end among its world's endpoints; the same number packets of its direction carry. */
   readonly flow: number
   readonly controller: Controller
@@ -48,13 +55,15 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
   private readonly peer: number
   private readonly udpPorts: number
   private readonly lineRateBps: number
-  private readonly messages = new MessageQueue()
+  private readonly messages: MessageQueue
 
-  // Requester: packets acknowledged, next to send, to send in all, highest ever sent; the same as bytes.
-  private una = 0
-  private nxt = 0
-  private end = 0
-  private highest = 0
+  // Requester: numbers of the oldest unacknowledged packet, the next to send, the end of what may be sent now and of
+  // what there is, and the end of what was ever sent; the first two as bytes.
+  private una: number
+  private nxt: number
+  private limit: number
+  private end: number
+  private highest: number
   private ackedBytes = 0
   private sentBytes = 0
   private lastWireBytes = 0
@@ -66,8 +75,8 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
   private afterTimeout = false
   private events: Array<RcEvent> = []
 
-  // Responder: packets received in order, bytes of them, and the acknowledgement it owes.
-  private expected = 0
+  // Responder: number of the packet it expects, bytes received in order, and the acknowledgement it owes.
+  private expected: number
   private receivedBytes = 0
   private unacknowledged = 0
   private nakFor = -1
@@ -79,6 +88,9 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
   private replyStamp: Time = 0
   private replyUdpPorts = 0
 
+  /**
+   * @param ack is filled for each acknowledgement and handed to the controller; every queue pair of a world may share it
+   */
   constructor(now: Time, config: RcConfig, ack: Ack, address: RcAddress) {
     this.config = config
     this.ack = ack
@@ -90,33 +102,58 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
     this.controller = address.path === undefined ? unpaced : config.controller.make(now, address.path)
     this.lineRateBps = address.path?.lineRateBps ?? 0
     this.paceTime = now
+    const first = (address.sendPsn ?? 0) & PSN_MASK
+    this.messages = new MessageQueue(first, config.mtuBytes)
+    this.una = first
+    this.nxt = first
+    this.limit = first
+    this.end = first
+    this.highest = first
+    this.expected = (address.receivePsn ?? 0) & PSN_MASK
+    this.nextTimeout = this.controller.nextTimer
   }
 
   // --- what a NIC reads
 
   get hasData(): boolean {
-    return this.nxt < this.end && !this.failed
+    return this.nxt < this.limit
   }
   get windowBound(): boolean {
     return this.sentBytes - this.ackedBytes >= this.controller.window
   }
   get finished(): boolean {
-    return this.una >= this.end || this.failed
+    return this.una >= this.end
   }
   get nextSend(): Time {
     return this.hasData && !this.windowBound ? this.paceTime : NEVER
   }
-  /** Packet number (from 0, unwrapped) the requester waits to be acknowledged. */
+  /** Number of the packet the requester waits to be acknowledged: its PSN, unwrapped. */
   get unacknowledgedPacket(): number {
     return this.una
   }
+  /** Bytes of this end's messages that the peer has acknowledged. */
   get bytesAcknowledged(): number {
     return this.ackedBytes
   }
+  /** Bytes of the peer's messages that came in order. */
+  get bytesReceived(): number {
+    return this.receivedBytes
+  }
 
   command(now: Time, command: RcCommand): void {
+    if (this.failed) {
+      this.events.push({ type: "flushed", time: now, message: command.message, bytes: 0 })
+      return
+    }
     if (this.finished && this.paceTime < now) this.paceTime = now
-    this.end += this.messages.add(command.message, command.writeBytes, this.config.mtuBytes)
+    this.end += this.messages.add(command.message, command.writeBytes)
+    this.extendLimit()
+  }
+
+  /** What may be sent ends where the messages do, or the numbers that can be told apart. */
+  private extendLimit(): void {
+    const most = this.una + PSN_WINDOW
+    this.limit = most < this.end ? most : this.end
   }
 
   pollEvent(): RcEvent | undefined {
@@ -144,6 +181,10 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
     const opcode = first ? (last ? Opcode.WriteOnly : Opcode.WriteFirst) : last ? Opcode.WriteLast : Opcode.WriteMiddle
     let flags = last ? Flag.AckRequest : 0
     if (config.telemetry) flags |= Flag.Telemetry
+    // A responder that waits for more packets than the window holds would wait for ever.
+    if (config.ackEvery > 1 && this.sentBytes + payload - this.ackedBytes >= this.controller.window) {
+      flags |= Flag.AckRequest
+    }
     if (this.nxt < this.highest) {
       flags |= Flag.Retransmission
       this.retransmissions++
@@ -151,16 +192,15 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
       if (this.afterTimeout) flags |= Flag.AfterTimeout | Flag.AckRequest
     }
     out.meta = opcode | flags | (this.priority << 24) | (config.ecn << 28)
-    const wireBytes = payload + config.framing.dataBytes + config.framing.telemetryBytes
+    const { framing } = config
+    let wireBytes = payload + framing.dataBytes + framing.telemetryBytes
+    if (wireBytes < framing.leastBytes) wireBytes = framing.leastBytes
     out.wireBytes = wireBytes
     out.payloadBytes = payload
     out.psn = this.nxt & PSN_MASK
-    out.source = this.node
-    out.destination = this.peer
+    out.setNodes(this.node, this.peer)
     out.udpPorts = this.udpPorts
     out.flow = this.flow
-    out.sourceQp = this.flow
-    out.destinationQp = this.flow ^ 1
     out.stamp = now
     if (config.telemetry) out.addTelemetry()
 
@@ -172,11 +212,9 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
     const pacePs = config.pacePs(wireBytes, this.controller.rate)
     this.lastPacePs = pacePs
     this.paceTime = now + (config.rateBound ? pacePs : config.pacePs(wireBytes, this.lineRateBps))
-    if (this.ackDeadline === NEVER) {
-      this.ackDeadline = now + config.ackTimeoutPs
-      this.updateTimeout()
-    }
+    if (this.ackDeadline === NEVER) this.ackDeadline = now + config.ackTimeoutPs
     this.controller.onSent(now, payload)
+    this.updateTimeout()
   }
 
   private fillReply(out: Packet): void {
@@ -185,12 +223,9 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
     out.meta = this.replyOpcode | (this.replyCongestion ? Flag.CongestionEcho : 0) | (this.priority << 24)
     out.wireBytes = framing.ackBytes
     out.psn = this.replyPsn
-    out.source = this.node
-    out.destination = this.peer
+    out.setNodes(this.node, this.peer)
     out.udpPorts = this.replyUdpPorts
     out.flow = this.flow
-    out.sourceQp = this.flow
-    out.destinationQp = this.flow ^ 1
     out.stamp = this.replyStamp
     if (this.replyTelemetry >= 0) {
       out.attachTelemetry(this.replyTelemetry)
@@ -201,6 +236,7 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
   // --- receiving
 
   handlePacket(now: Time, packet: Packet): void {
+    if (this.failed) return
     if (packet.opcode < Opcode.Acknowledge) this.handleData(now, packet)
     else this.handleReply(now, packet)
   }
@@ -231,7 +267,9 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
       return (
         this.receivedBytes >= config.ns3AckBytes ||
         (chunk > 0 && this.receivedBytes % chunk === 0) ||
-        (config.ackTimeoutPs !== NEVER && packet.has(Flag.AckRequest))
+        (config.ackTimeoutPs !== NEVER && packet.has(Flag.AckRequest)) ||
+        // No count of bytes ever tells of this one; the reference sends no message of zero bytes.
+        packet.payloadBytes === 0
       )
     }
     if (++this.unacknowledged >= config.ackEvery || packet.has(Flag.AckRequest)) {
@@ -256,6 +294,7 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
   private handleReply(now: Time, packet: Packet): void {
     if (packet.opcode === Opcode.Cnp) {
       if (this.controller.onCnp(now)) this.tookAction()
+      this.updateTimeout()
       return
     }
     const nak = packet.opcode === Opcode.NakSequence
@@ -264,9 +303,12 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
     if (count > this.highest) return
     const before = this.ackedBytes
     if (count > this.una) this.advance(now, count)
-    if (nak && count === this.una) this.goBack()
+    // A NAK that was overtaken, or of packets that are not out any more, tells of no loss.
+    const lost = nak && count === this.una && this.nxt > count
+    if (lost) this.goBack()
     this.runController(now, packet, count, before)
-    if (nak && this.controller.onLoss(now, false)) this.tookAction()
+    if (lost && this.controller.onLoss(now, false)) this.tookAction()
+    this.updateTimeout()
   }
 
   private advance(now: Time, count: number): void {
@@ -276,9 +318,10 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
       this.nxt = count
       this.sentBytes = this.ackedBytes
     }
+    if (count === this.highest) this.afterTimeout = false
+    if (this.limit < this.end) this.extendLimit()
     this.retries = 0
-    this.ackDeadline = this.una < this.nxt ? now + this.config.ackTimeoutPs : NEVER
-    this.updateTimeout()
+    this.ackDeadline = count < this.nxt ? now + this.config.ackTimeoutPs : NEVER
     for (
       let message = this.messages.completedBy(count);
       message !== undefined;
@@ -288,9 +331,11 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
     }
   }
 
+  /** Nothing is out any more: the time to wait for an acknowledgement starts with the next packet. */
   private goBack(): void {
     this.nxt = this.una
     this.sentBytes = this.ackedBytes
+    this.ackDeadline = NEVER
   }
 
   private runController(now: Time, packet: Packet, count: number, before: number): void {
@@ -302,17 +347,8 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
     ack.bytes = this.ackedBytes - before
     ack.rttPs = now - packet.stamp
     ack.congestion = packet.has(Flag.CongestionEcho)
-    const block = packet.telemetry
-    if (block >= 0) {
-      const { pool } = packet
-      const at = block * pool.telemetryStride
-      ack.telemetry = pool.telemetry
-      ack.hops = pool.telemetry[at]!
-      ack.pathId = pool.telemetry[at + 1]!
-      ack.telemetryAt = at + Layout.TELEMETRY_HEAD
-    } else {
-      ack.hops = 0
-    }
+    ack.hops = packet.readTelemetry(ack.telemetry)
+    ack.pathId = ack.hops > 0 ? packet.pathId : 0
     if (this.controller.onAck(now, ack)) this.tookAction()
   }
 
@@ -326,7 +362,6 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
       this.paceTime += pacePs - this.lastPacePs
       this.lastPacePs = pacePs
     }
-    this.updateTimeout()
   }
 
   // --- time
@@ -337,24 +372,39 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
   }
 
   handleTimeout(now: Time): void {
+    if (this.failed) return
     if (this.controller.nextTimer <= now && this.controller.onTimer(now)) this.tookAction()
     if (this.ackDeadline <= now) this.ackTimedOut(now)
-    this.updateTimeout()
+    if (!this.failed) this.updateTimeout()
   }
 
   private ackTimedOut(now: Time): void {
-    const { config } = this
-    if (this.retries >= config.retryCount) {
-      this.failed = true
-      this.ackDeadline = NEVER
-      const message = this.messages.oldest()
-      this.events.push({ type: "failed", time: now, message: message?.id ?? -1, bytes: this.ackedBytes })
+    if (this.retries >= this.config.retryCount) {
+      this.fail(now)
       return
     }
     this.retries++
     this.goBack()
     this.afterTimeout = true
-    this.ackDeadline = now + config.ackTimeoutPs
     if (this.controller.onLoss(now, true)) this.tookAction()
+  }
+
+  private fail(now: Time): void {
+    this.failed = true
+    let type: RcEvent["type"] = "failed"
+    for (
+      let message = this.messages.completedBy(NEVER);
+      message !== undefined;
+      message = this.messages.completedBy(NEVER)
+    ) {
+      const bytes = type === "failed" ? this.ackedBytes - message.firstByte : 0
+      this.events.push({ type, time: now, message: message.id, bytes })
+      type = "flushed"
+    }
+    // Nothing is left to send, or to wait for.
+    this.end = this.una
+    this.limit = this.una
+    this.ackDeadline = NEVER
+    this.nextTimeout = NEVER
   }
 }
