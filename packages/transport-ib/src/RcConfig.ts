@@ -1,83 +1,128 @@
-import { type Ack, type ControllerFactory, type PathInfo, TELEMETRY_FIELDS, type Time } from "@rdmakit/protocol"
-import type { Framing } from "./Framing.ts"
+import { Ecn } from "@rdmakit/packet"
+import { type ControllerFactory, NEVER, type Time } from "@rdmakit/protocol"
+import { serializationPs } from "@rdmakit/units"
+import { type Framing, rocev2Framing } from "./Framing.ts"
 
-/** How a reliable-connection endpoint behaves; one object serves every queue pair of a world. */
+/** How a reliable-connection endpoint behaves; one object serves every queue pair of a world. `rcConfig` makes one. */
 export interface RcConfig {
-  /** Payload of a full packet, bytes (the path MTU). */
+  /**
+   * Payload of a full packet, bytes (the path MTU; IBTA has 256 to 4096). An integer, at least 1. Default 1024, the
+   * largest of IBTA's that fits an Ethernet frame of 1,500 bytes.
+   */
   readonly mtuBytes: number
+  /** Default `rocev2Framing`, with room for the telemetry of 5 hops (HPCC §4.1) where the packets carry it. */
   readonly framing: Framing
   readonly controller: ControllerFactory
-  /** Data packets carry a telemetry block for switches to fill. */
+  /** Data packets carry a telemetry block for switches to fill. Default: where the controller needs `int`. */
   readonly telemetry: boolean
-  /** Acknowledge every n-th packet; the last packet of a message is always acknowledged. 1: every packet. */
+  /**
+   * Acknowledge every n-th packet; the last packet of a message is always acknowledged, and so is one that fills the
+   * window. An integer, at least 1. Default 1, every packet.
+   *
+   * Gotcha: above 1, a window that shrinks below what is out leaves it to the timeout to find what was received.
+   */
   readonly ackEvery: number
   /**
    * The ns-3 model's rule instead of `ackEvery`: acknowledge once this many bytes have come in all, or at multiples of
-   * `ns3AckChunkBytes`. Undefined: `ackEvery` decides.
+   * `ns3AckChunkBytes` (L2_ACK_INTERVAL, L2_CHUNK_SIZE). Undefined, the default: `ackEvery` decides.
    */
   readonly ns3AckBytes?: number
   readonly ns3AckChunkBytes?: number
   /**
-   * A gap is told of by one NAK (IBTA 1.7 §9.7.5.2.8); another for the same gap only after this long. NEVER: just one,
-   * and a NAK lost is the timeout's affair. The ns-3 model: 500 µs.
+   * A gap is told of by one NAK (IBTA 1.7 §9.7.5.2.8); another for the same gap only after this long, ps. Default
+   * NEVER: just one, and a NAK lost is the timeout's affair. The ns-3 model: 500 µs.
    */
   readonly nakIntervalPs: Time
-  /** Answer every duplicate with an acknowledgement (IBTA 1.7 §9.7.5.1.4); false: only those sent again after a timeout. */
+  /**
+   * Answer every duplicate with an acknowledgement (IBTA 1.7 §9.7.5.1.4), the default; false: only those sent again
+   * after a timeout.
+   */
   readonly ackDuplicates: boolean
-  /** Without progress for this long the requester goes back to the oldest unacknowledged packet. NEVER: it never does. */
+  /**
+   * Without progress for this long, ps, the requester goes back to the oldest unacknowledged packet. It counts from the
+   * last progress, or from the first packet sent after there was nothing out. Default `localAckTimeoutPs(14)`, 67 ms.
+   * NEVER: it never does.
+   */
   readonly ackTimeoutPs: Time
-  /** Timeouts in a row before the connection fails. */
+  /** Timeouts in a row that are survived; the next one is the connection's end. An integer. Default 7 (IBTA, 3 bits). */
   readonly retryCount: number
-  /** ECN code point of data packets. */
+  /** ECN code point of data packets. Default: capable where the controller needs `ecn` or `cnp`. */
   readonly ecn: number
-  /** Time a packet of this size takes at this rate, ps. */
+  /** Time a packet of this size takes at this rate, ps. Default exact, rounded to a picosecond. */
   readonly pacePs: (bytes: number, rateBps: number) => Time
-  /** A rate change moves the moment the next packet may leave; false: it holds from the packet after. */
+  /** A rate change moves the moment the next packet may leave, the default; false: it holds from the packet after. */
   readonly repace: boolean
-  /** False: packets are paced at line rate, whatever the controller's rate (the ns-3 key RATE_BOUND 0). */
+  /** Packets are paced at the controller's rate, the default; false: at line rate (the ns-3 key RATE_BOUND 0). */
   readonly rateBound: boolean
 }
 
-/** What a requester is told when a message ends. */
-export interface RcEvent {
-  /** "failed": retries exceeded. */
-  readonly type: "completed" | "failed"
-  readonly time: Time
-  readonly message: number
-  readonly bytes: number
+/** `RcConfig` with defaults: only the controller has none. */
+export type RcOptions = Pick<RcConfig, "controller"> & Partial<Omit<RcConfig, "controller">>
+
+/** An option that a reliable connection cannot work with. */
+export class RcOptionsError extends Error {
+  readonly _tag = "RcOptionsError"
+  override readonly name = "RcOptionsError"
+  /** The option, as the interface spells it. */
+  readonly option: string
+  /** What it was. */
+  readonly value: unknown
+  /** What it has to be. */
+  readonly expected: string
+
+  constructor(option: string, value: unknown, expected: string) {
+    super(`reliable connection: ${option} is ${String(value)}, expected ${expected}`)
+    this.option = option
+    this.value = value
+    this.expected = expected
+  }
 }
 
-/** Work for a requester. */
-export interface RcCommand {
-  /** RDMA WRITE of this many bytes. 0 takes one packet (IBTA 1.7 §9.7.2). */
-  readonly writeBytes: number
-  /** Comes back in the event. */
-  readonly message: number
+const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
+  if (!legal) throw new RcOptionsError(option, value, expected)
 }
 
-/** An acknowledgement object, to be reused; with room for the telemetry of this many hops. */
-export const makeAck = (hops: number): Ack => ({
-  sequence: 0,
-  sent: 0,
-  bytes: 0,
-  rttPs: Number.NaN,
-  congestion: false,
-  hops: 0,
-  pathId: 0,
-  telemetry: new Float64Array(TELEMETRY_FIELDS * hops),
-  telemetryAt: 0,
-})
+const checkInteger = (option: string, value: number, least: number): void =>
+  check(option, value, Number.isSafeInteger(value) && value >= least, `an integer of at least ${least}`)
 
-/** Identity of one end of a connection. */
-export interface RcAddress {
-  readonly node: number
-  readonly peer: number
-  /** This end's and the other end's UDP port. */
-  readonly udpPort: number
-  readonly peerUdpPort: number
-  readonly priority: number
-  /** Value of `Packet.flow` for what this end sends. */
-  readonly flow: number
-  /** What the controller is made from; undefined at an end that only responds. */
-  readonly path: PathInfo | undefined
+/**
+ * Local ACK Timeout of a queue pair, ps: 4.096 µs · 2^code; code 0 is NEVER (IBTA 1.7 §9.7.6.1.3).
+ * @param code an integer, 0 to 31
+ */
+export const localAckTimeoutPs = (code: number): Time => {
+  check("timeout code", code, Number.isInteger(code) && code >= 0 && code <= 31, "an integer from 0 to 31")
+  return code === 0 ? NEVER : 4_096_000 * 2 ** code
+}
+
+/** Telemetry hops that the default framing has room for (HPCC §4.1). */
+const HOPS = 5
+
+/** Fills in what is left out. Throws `RcOptionsError` at the first option that is out of its range. */
+export const rcConfig = (options: RcOptions): RcConfig => {
+  const { needs } = options.controller
+  const telemetry = options.telemetry ?? needs.includes("int")
+  const config: RcConfig = {
+    mtuBytes: 1024,
+    framing: rocev2Framing(telemetry ? "int" : "none", HOPS),
+    telemetry,
+    ackEvery: 1,
+    nakIntervalPs: NEVER,
+    ackDuplicates: true,
+    ackTimeoutPs: localAckTimeoutPs(14),
+    retryCount: 7,
+    ecn: needs.includes("ecn") || needs.includes("cnp") ? Ecn.Capable0 : Ecn.NotCapable,
+    pacePs: serializationPs,
+    repace: true,
+    rateBound: true,
+    ...options,
+  }
+  checkInteger("mtuBytes", config.mtuBytes, 1)
+  checkInteger("ackEvery", config.ackEvery, 1)
+  checkInteger("ns3AckBytes", config.ns3AckBytes ?? 0, 0)
+  checkInteger("ns3AckChunkBytes", config.ns3AckChunkBytes ?? 0, 0)
+  check("nakIntervalPs", config.nakIntervalPs, config.nakIntervalPs >= 0, "a time of at least 0, or NEVER")
+  check("ackTimeoutPs", config.ackTimeoutPs, config.ackTimeoutPs > 0, "a time above 0, or NEVER")
+  checkInteger("retryCount", config.retryCount, 0)
+  check("ecn", config.ecn, [0, 1, 2, 3].includes(config.ecn), "a code point, 0 to 3")
+  return config
 }

@@ -4,19 +4,7 @@ import { MessageQueue } from "./MessageQueue.ts"
 import { PSN_MASK, PSN_WINDOW, psnDistance } from "./Psn.ts"
 import type { RcConfig } from "./RcConfig.ts"
 import type { RcAddress, RcCommand, RcEvent } from "./RcEndpoint.ts"
-
-/** Stands in at an end that only responds. */
-const unpaced: Controller = {
-  window: Number.POSITIVE_INFINITY,
-  rate: 1,
-  nextTimer: NEVER,
-  onSent: () => {},
-  onAck: () => false,
-  onCnp: () => false,
-  onLoss: () => false,
-  onTimer: () => false,
-  metrics: () => ({}),
-}
+import { unpaced } from "./unpaced.ts"
 
 /**
  * One end of a reliable connection: requester of RDMA WRITEs and responder to the peer's. Go-back-N recovery (IBTA 1.7
