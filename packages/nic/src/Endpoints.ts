@@ -1,7 +1,9 @@
 import { NEVER, type QueuePair, type Time } from "@rdmakit/protocol"
+import type { Placed } from "./Placed.ts"
 
-/** A queue pair as a NIC holds it: with the port it was given, and the mark a rate change leaves. */
-export interface NicQueuePair<Command, Event> extends QueuePair<Command, Event> {
+/** A queue pair as a NIC holds it: with the port it was given, its place in a list, the mark a rate change leaves. */
+export interface NicQueuePair<Command, Event> extends QueuePair<Command, Event>, Placed {
+  /** Its index in the world's `Endpoints`, and what the packets it sends carry. */
   readonly flow: number
   /** Kernel port it sends through. */
   port: number

@@ -3,13 +3,17 @@ import { NEVER, type Nic, type NicPorts, type Time } from "@rdmakit/protocol"
 import type { Endpoints, NicQueuePair } from "./Endpoints.ts"
 
 export interface HostNicOptions<Command, Event> {
+  /** The host. */
   readonly node: number
+  /** The kernel. */
   readonly ports: NicPorts
+  /** The queue pairs of the whole world. */
   readonly endpoints: Endpoints<Command, Event>
   /** Kernel ports of this host, in order of their interfaces. */
   readonly portIds: ReadonlyArray<number>
   /** Bits of the paused priorities that hold acknowledgements back: their own priority's. */
   readonly controlPauseMask: number
+  /** Called for each event of an endpoint, in order; it may remove the endpoint. */
   readonly onEvent: (endpoint: NicQueuePair<Command, Event>, event: Event) => void
 }
 
@@ -18,13 +22,12 @@ export interface HostNicOptions<Command, Event> {
  * and keeps their timers. It costs no time itself. How the next queue pair is chosen is the subclass's.
  */
 export abstract class HostNic<Command, Event> implements Nic {
-  protected readonly node: number
+  private readonly node: number
   protected readonly ports: NicPorts
-  protected readonly endpoints: Endpoints<Command, Event>
-  protected readonly out: Packet
-  /** Index of a kernel port among this host's. */
-  protected readonly indexOf: ReadonlyMap<number, number>
-  protected readonly portIds: ReadonlyArray<number>
+  private readonly endpoints: Endpoints<Command, Event>
+  private readonly out: Packet
+  private readonly indexOf: ReadonlyMap<number, number>
+  private readonly portIds: ReadonlyArray<number>
   /** Control packets waiting, a list for each port. */
   private readonly controlHead: Int32Array
   private readonly controlTail: Int32Array
@@ -48,11 +51,16 @@ export abstract class HostNic<Command, Event> implements Nic {
     this.onEvent = options.onEvent
   }
 
-  /** A queue pair starts to use a port: it may send from now on. */
+  /**
+   * A queue pair has something to send: it is new, or has a new message. Its `port` is one of `portIds`, and stays that
+   * as long as it has anything to send. Adding it twice does no harm.
+   */
   abstract add(now: Time, endpoint: NicQueuePair<Command, Event>): void
   /** An endpoint's state may have changed: an acknowledgement, a timer, a new message. */
   protected abstract touched(now: Time, endpoint: NicQueuePair<Command, Event>): void
+  /** The next data packet of port `port`, the `index`-th of this host, or -1. */
   protected abstract pullData(now: Time, index: number, port: number, paused: number): number
+  /** `pullData` would come to nothing, whatever the pauses. */
   protected abstract dataQuiet(index: number): boolean
 
   receive(now: Time, packet: Packet, _port: number): void {
@@ -79,8 +87,13 @@ export abstract class HostNic<Command, Event> implements Nic {
     this.ports.kick(now, endpoint.port)
   }
 
+  /** Index of a kernel port among this host's. */
+  protected portIndex(port: number): number {
+    return this.portIds.length === 1 ? 0 : this.indexOf.get(port)!
+  }
+
   pull(now: Time, port: number, paused: number): number {
-    const index = this.portIds.length === 1 ? 0 : this.indexOf.get(port)!
+    const index = this.portIndex(port)
     const head = this.controlHead[index]!
     if (head >= 0 && (paused & this.controlPauseMask) === 0) {
       this.controlHead[index] = this.ports.pool.words[(head << Layout.RECORD_SHIFT) + Layout.NEXT]!
@@ -90,7 +103,7 @@ export abstract class HostNic<Command, Event> implements Nic {
   }
 
   quiet(port: number): boolean {
-    const index = this.portIds.length === 1 ? 0 : this.indexOf.get(port)!
+    const index = this.portIndex(port)
     return this.controlHead[index]! < 0 && this.dataQuiet(index)
   }
 
@@ -114,11 +127,14 @@ export abstract class HostNic<Command, Event> implements Nic {
 
   private queueControl(now: Time, endpoint: NicQueuePair<Command, Event>): void {
     const { pool } = this.ports
-    const index = this.portIds.length === 1 ? 0 : this.indexOf.get(endpoint.port)!
+    const index = this.portIndex(endpoint.port)
     do {
       const handle = pool.alloc()
       const out = this.out.at(handle)
-      endpoint.pollTransmit(now, out)
+      if (!endpoint.pollTransmit(now, out)) {
+        pool.release(handle)
+        return
+      }
       if (this.onControl !== undefined) this.onControl(now, endpoint.port, out)
       if (this.controlHead[index]! < 0) this.controlHead[index] = handle
       else pool.words[(this.controlTail[index]! << Layout.RECORD_SHIFT) + Layout.NEXT] = handle

@@ -1,7 +1,11 @@
 import { NEVER, type Time } from "@rdmakit/protocol"
+import { NOWHERE, type Placed } from "./Placed.ts"
 
-/** Items by time, the earliest first; equal times leave in the order they came. An item is in it once at most. */
-export class PaceHeap<Item> {
+/**
+ * Items by time, the earliest first; equal times leave in the order they came. An item is in it once at most, and knows
+ * where: each change costs the logarithm of the size.
+ */
+export class PaceHeap<Item extends Placed> {
   private readonly items: Array<Item> = []
   private times = new Float64Array(16)
   private orders = new Float64Array(16)
@@ -19,72 +23,65 @@ export class PaceHeap<Item> {
     const at = this.items.length
     if (at === this.times.length) this.grow()
     this.items.push(item)
-    this.times[at] = time
-    this.orders[at] = this.order++
-    this.up(at)
+    this.rise(at, item, time, this.order++)
   }
 
+  /** Takes the earliest item out; there must be one. */
   pop(): Item {
     const top = this.items[0]!
-    const last = this.items.length - 1
-    this.move(last, 0)
-    this.items.pop()
-    if (last > 0) this.down(0)
+    const last = this.items.pop()!
+    const count = this.items.length
+    if (count > 0) this.sink(0, last, this.times[count]!, this.orders[count]!)
+    top.place = NOWHERE
     return top
   }
 
-  /** Changes the time of an item that is in the heap. */
+  /** Changes the time of an item that is in the heap; among equals it keeps its turn. */
   update(item: Item, time: Time): void {
-    const at = this.items.indexOf(item)
-    if (at < 0) return
+    const at = item.place
+    const order = this.orders[at]!
+    if (time < this.times[at]!) this.rise(at, item, time, order)
+    else this.sink(at, item, time, order)
+  }
+
+  private put(at: number, item: Item, time: Time, order: number): void {
+    this.items[at] = item
     this.times[at] = time
-    this.up(at)
-    this.down(at)
+    this.orders[at] = order
+    item.place = at
+  }
+
+  /** Puts an item where it belongs, between the root and the hole at `hole`. */
+  private rise(hole: number, item: Item, time: Time, order: number): void {
+    let at = hole
+    while (at > 0) {
+      const parent = (at - 1) >> 1
+      const parentTime = this.times[parent]!
+      if (parentTime < time || (parentTime === time && this.orders[parent]! < order)) break
+      this.put(at, this.items[parent]!, parentTime, this.orders[parent]!)
+      at = parent
+    }
+    this.put(at, item, time, order)
+  }
+
+  /** Puts an item where it belongs, between the hole at `hole` and the leaves. */
+  private sink(hole: number, item: Item, time: Time, order: number): void {
+    const count = this.items.length
+    let at = hole
+    for (let child = 2 * at + 1; child < count; child = 2 * at + 1) {
+      if (child + 1 < count && this.before(child + 1, child)) child++
+      const childTime = this.times[child]!
+      if (time < childTime || (time === childTime && order < this.orders[child]!)) break
+      this.put(at, this.items[child]!, childTime, this.orders[child]!)
+      at = child
+    }
+    this.put(at, item, time, order)
   }
 
   private before(a: number, b: number): boolean {
-    const ta = this.times[a]!
-    const tb = this.times[b]!
-    return ta < tb || (ta === tb && this.orders[a]! < this.orders[b]!)
-  }
-
-  private move(from: number, to: number): void {
-    this.items[to] = this.items[from]!
-    this.times[to] = this.times[from]!
-    this.orders[to] = this.orders[from]!
-  }
-
-  private swap(a: number, b: number): void {
-    const item = this.items[a]!
-    const time = this.times[a]!
-    const order = this.orders[a]!
-    this.move(b, a)
-    this.items[b] = item
-    this.times[b] = time
-    this.orders[b] = order
-  }
-
-  private up(start: number): void {
-    let at = start
-    while (at > 0) {
-      const parent = (at - 1) >> 1
-      if (!this.before(at, parent)) break
-      this.swap(at, parent)
-      at = parent
-    }
-  }
-
-  private down(start: number): void {
-    const count = this.items.length
-    let at = start
-    for (;;) {
-      let child = 2 * at + 1
-      if (child >= count) break
-      if (child + 1 < count && this.before(child + 1, child)) child++
-      if (!this.before(child, at)) break
-      this.swap(at, child)
-      at = child
-    }
+    const timeA = this.times[a]!
+    const timeB = this.times[b]!
+    return timeA < timeB || (timeA === timeB && this.orders[a]! < this.orders[b]!)
   }
 
   private grow(): void {

@@ -1,6 +1,10 @@
 import { NEVER, type Time } from "@rdmakit/protocol"
 import type { NicQueuePair } from "./Endpoints.ts"
 import { HostNic, type HostNicOptions } from "./HostNic.ts"
+import { NOWHERE } from "./Placed.ts"
+
+/** `place` of a queue pair that its port scans. */
+const LISTED = 0
 
 /**
  * The NIC of the public HPCC simulator (RdmaEgressQueue, QbbNetDevice), quirks and all: a round robin that scans every
@@ -9,7 +13,7 @@ import { HostNic, type HostNicOptions } from "./HostNic.ts"
  * miss its turn until the next acknowledgement.
  */
 export class RoundRobinNic<Command, Event> extends HostNic<Command, Event> {
-  private readonly lists: Array<Array<NicQueuePair<Command, Event>>>
+  private readonly lists: ReadonlyArray<Array<NicQueuePair<Command, Event>>>
   private readonly last: Int32Array
 
   constructor(options: HostNicOptions<Command, Event>) {
@@ -19,8 +23,10 @@ export class RoundRobinNic<Command, Event> extends HostNic<Command, Event> {
   }
 
   add(now: Time, endpoint: NicQueuePair<Command, Event>): void {
-    const list = this.lists[this.indexOf.get(endpoint.port)!]!
-    if (!list.includes(endpoint)) list.push(endpoint)
+    if (endpoint.place === NOWHERE) {
+      endpoint.place = LISTED
+      this.lists[this.portIndex(endpoint.port)]!.push(endpoint)
+    }
     this.drain(now, endpoint)
     this.ports.kick(now, endpoint.port)
   }
@@ -73,13 +79,16 @@ export class RoundRobinNic<Command, Event> extends HostNic<Command, Event> {
   }
 }
 
-/** Drops the finished queue pairs from index `from` on; returns where `chosen` moved to. */
+/** Drops the finished queue pairs from index `from` on, which is one; returns where `chosen` moved to. */
 function compact<Command, Event>(list: Array<NicQueuePair<Command, Event>>, from: number, chosen: number): number {
   let to = from
   let moved = chosen
-  for (let i = from + 1; i < list.length; i++) {
+  for (let i = from; i < list.length; i++) {
     const endpoint = list[i]!
-    if (endpoint.finished) continue
+    if (endpoint.finished) {
+      endpoint.place = NOWHERE
+      continue
+    }
     if (i === chosen) moved = to
     list[to++] = endpoint
   }
