@@ -2,6 +2,16 @@ export { ContractViolation } from "./ContractViolation.ts"
 export { type Check, type ControllerExpectations, controllerChecks } from "./controllerChecks.ts"
 export { controllerSuite } from "./controllerSuite.ts"
 export { type DumbbellOptions, type DumbbellRun, dumbbell } from "./Dumbbell.ts"
+export {
+  type Crossing,
+  type End,
+  EnginePair,
+  type EnginePairOptions,
+  type PairEvent,
+  telemetryAlive,
+} from "./EnginePair.ts"
 export type { DumbbellFlow } from "./Sender.ts"
 export { type AckScript, type Hop, scriptedAck } from "./scriptedAck.ts"
+export { type TransportExpectations, type TransportUnderTest, transportChecks } from "./transportChecks.ts"
+export { transportSuite } from "./transportSuite.ts"
 export { WatchedController } from "./WatchedController.ts"
