@@ -1,4 +1,4 @@
-import { Layout, Packet } from "@rdmakit/packet"
+import { Layout, Opcode, Packet } from "@rdmakit/packet"
 import { NEVER, type Nic, type NicPorts, type Time } from "@rdmakit/protocol"
 import type { Endpoints, NicQueuePair } from "./Endpoints.ts"
 
@@ -17,6 +17,10 @@ export interface HostNicOptions<Command, Event> {
   readonly onEvent: (endpoint: NicQueuePair<Command, Event>, event: Event) => void
 }
 
+/** A port's policy words: first and last control packet waiting, -1 for none. */
+const CONTROL_HEAD = 0
+const CONTROL_TAIL = 1
+
 /**
  * What every ideal NIC does: hands packets to endpoints and lets out what they answer, control packets ahead of data,
  * and keeps their timers. It costs no time itself. How the next queue pair is chosen is the subclass's.
@@ -28,9 +32,6 @@ export abstract class HostNic<Command, Event> implements Nic {
   private readonly out: Packet
   private readonly indexOf: ReadonlyMap<number, number>
   private readonly portIds: ReadonlyArray<number>
-  /** Control packets waiting, a list for each port. */
-  private readonly controlHead: Int32Array
-  private readonly controlTail: Int32Array
   private readonly controlPauseMask: number
   private readonly onEvent: (endpoint: NicQueuePair<Command, Event>, event: Event) => void
   /** Packets for endpoints that are gone. */
@@ -45,8 +46,7 @@ export abstract class HostNic<Command, Event> implements Nic {
     this.portIds = options.portIds
     this.indexOf = new Map(options.portIds.map((port, index) => [port, index]))
     this.out = new Packet(options.ports.pool)
-    this.controlHead = new Int32Array(options.portIds.length).fill(-1)
-    this.controlTail = new Int32Array(options.portIds.length).fill(-1)
+    for (const port of options.portIds) options.ports.policyWords[options.ports.policyAt(port) + CONTROL_HEAD] = -1
     this.controlPauseMask = options.controlPauseMask
     this.onEvent = options.onEvent
   }
@@ -71,8 +71,15 @@ export abstract class HostNic<Command, Event> implements Nic {
       this.ports.pool.release(handle)
       return
     }
+    const isRequest = packet.opcode < Opcode.Acknowledge
     endpoint.handlePacket(now, packet)
-    this.ports.pool.release(handle)
+    if (endpoint.controlPending) {
+      this.reply(now, endpoint, handle)
+    } else {
+      this.ports.pool.release(handle)
+      // A request that calls for no answer changes nothing that could be sent.
+      if (isRequest) return
+    }
     this.drain(now, endpoint)
     this.ports.kick(now, endpoint.port)
   }
@@ -93,23 +100,23 @@ export abstract class HostNic<Command, Event> implements Nic {
   }
 
   pull(now: Time, port: number, paused: number): number {
-    const index = this.portIndex(port)
-    const head = this.controlHead[index]!
+    const words = this.ports.policyWords
+    const at = this.ports.policyAt(port) + CONTROL_HEAD
+    const head = words[at]!
     if (head >= 0 && (paused & this.controlPauseMask) === 0) {
-      this.controlHead[index] = this.ports.pool.words[(head << Layout.RECORD_SHIFT) + Layout.NEXT]!
+      words[at] = this.ports.pool.words[(head << Layout.RECORD_SHIFT) + Layout.NEXT]!
       return head
     }
-    return this.pullData(now, index, port, paused)
+    return this.pullData(now, this.portIndex(port), port, paused)
   }
 
   quiet(port: number): boolean {
-    const index = this.portIndex(port)
-    return this.controlHead[index]! < 0 && this.dataQuiet(index)
+    return this.ports.policyWords[this.ports.policyAt(port) + CONTROL_HEAD]! < 0 && this.dataQuiet(this.portIndex(port))
   }
 
   /** After anything happened to an endpoint: its replies, its timers, its events. */
   protected drain(now: Time, endpoint: NicQueuePair<Command, Event>): void {
-    if (endpoint.controlPending) this.queueControl(now, endpoint)
+    while (endpoint.controlPending && this.reply(now, endpoint, this.ports.pool.alloc())) {}
     this.armTimer(endpoint)
     for (let event = endpoint.pollEvent(); event !== undefined; event = endpoint.pollEvent()) {
       this.onEvent(endpoint, event)
@@ -125,21 +132,21 @@ export abstract class HostNic<Command, Event> implements Nic {
     }
   }
 
-  private queueControl(now: Time, endpoint: NicQueuePair<Command, Event>): void {
-    const { pool } = this.ports
-    const index = this.portIndex(endpoint.port)
-    do {
-      const handle = pool.alloc()
-      const out = this.out.at(handle)
-      if (!endpoint.pollTransmit(now, out)) {
-        pool.release(handle)
-        return
-      }
-      if (this.onControl !== undefined) this.onControl(now, endpoint.port, out)
-      if (this.controlHead[index]! < 0) this.controlHead[index] = handle
-      else pool.words[(this.controlTail[index]! << Layout.RECORD_SHIFT) + Layout.NEXT] = handle
-      this.controlTail[index] = handle
-    } while (endpoint.controlPending)
+  /** Lets out one control packet, in the record of `handle`; false, and the record is given back, when there is none. */
+  private reply(now: Time, endpoint: NicQueuePair<Command, Event>, handle: number): boolean {
+    const { policyWords, pool } = this.ports
+    pool.recycle(handle)
+    const out = this.out.at(handle)
+    if (!endpoint.pollTransmit(now, out)) {
+      pool.release(handle)
+      return false
+    }
+    if (this.onControl !== undefined) this.onControl(now, endpoint.port, out)
+    const at = this.ports.policyAt(endpoint.port)
+    if (policyWords[at + CONTROL_HEAD]! < 0) policyWords[at + CONTROL_HEAD] = handle
+    else pool.words[(policyWords[at + CONTROL_TAIL]! << Layout.RECORD_SHIFT) + Layout.NEXT] = handle
+    policyWords[at + CONTROL_TAIL] = handle
+    return true
   }
 
   /** Asks an endpoint for a data packet; the endpoint can send one now. */

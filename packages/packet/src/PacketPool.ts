@@ -70,12 +70,22 @@ export class PacketPool {
   alloc(): number {
     if (this.free < 0) this.grow()
     const handle = this.free
-    const base = handle << RECORD_SHIFT
-    const words = this.words
-    this.free = words[base + NEXT]!
+    this.free = this.words[(handle << RECORD_SHIFT) + NEXT]!
+    if (++this.alive > this.alivePeak) this.alivePeak = this.alive
+    this.clear(handle)
+    return handle
+  }
+
+  /** Makes a packet that is alive as good as fresh, for an answer in its place. */
+  recycle(handle: number): void {
+    this.releaseAttached(handle)
+    this.clear(handle)
+  }
+
+  private clear(handle: number): void {
     // Eight double stores: TypedArray.fill costs a call, and this runs once per packet.
     const doubles = this.doubles
-    const half = base >> 1
+    const half = handle << (RECORD_SHIFT - 1)
     doubles[half] = 0
     doubles[half + 1] = 0
     doubles[half + 2] = 0
@@ -84,24 +94,26 @@ export class PacketPool {
     doubles[half + 5] = 0
     doubles[half + 6] = 0
     doubles[half + 7] = 0
-    words[base + TELEMETRY] = -1
-    words[base + EXTENSION] = -1
-    words[base + NEXT] = -1
-    if (++this.alive > this.alivePeak) this.alivePeak = this.alive
-    return handle
+    const base = handle << RECORD_SHIFT
+    this.words[base + TELEMETRY] = -1
+    this.words[base + EXTENSION] = -1
+    this.words[base + NEXT] = -1
   }
 
   /** Gives a packet back, with its telemetry and extension. */
   release(handle: number): void {
-    const base = handle << RECORD_SHIFT
-    const words = this.words
-    const telemetry = words[base + TELEMETRY]!
-    if (telemetry >= 0) this.releaseTelemetry(telemetry)
-    const extension = words[base + EXTENSION]!
-    if (extension >= 0) this.releaseExtension(extension)
-    words[base + NEXT] = this.free
+    this.releaseAttached(handle)
+    this.words[(handle << RECORD_SHIFT) + NEXT] = this.free
     this.free = handle
     this.alive--
+  }
+
+  private releaseAttached(handle: number): void {
+    const base = handle << RECORD_SHIFT
+    const telemetry = this.words[base + TELEMETRY]!
+    if (telemetry >= 0) this.releaseTelemetry(telemetry)
+    const extension = this.words[base + EXTENSION]!
+    if (extension >= 0) this.releaseExtension(extension)
   }
 
   /** A telemetry block without hops, its path identifier zero. */

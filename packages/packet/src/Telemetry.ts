@@ -60,9 +60,9 @@ export function packHop(
   rateCode: number,
 ): void {
   if (format.hopWords === 2) {
-    const ns = Math.floor(time / 1000) % 0x1000000
-    const sent = Math.floor(sentBytes / format.bytesUnit) & 0xfffff
-    const queue = Math.floor(queueBytes / format.queueUnit) & 0x1ffff
+    const ns = (time / 1000) & 0xffffff
+    const sent = (sentBytes / format.bytesUnit) & 0xfffff
+    const queue = queueBytes === 0 ? 0 : (queueBytes / format.queueUnit) & 0x1ffff
     words[at] = ns | ((sent >> 12) << 24)
     words[at + 1] = (sent & 0xfff) | (queue << 12) | (rateCode << 29)
   } else {

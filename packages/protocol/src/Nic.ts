@@ -4,6 +4,9 @@ import type { Time } from "./Time.ts"
 /** What a kernel lends to a NIC. */
 export interface NicPorts {
   readonly pool: PacketPool
+  /** Words a NIC may keep its state in: sixteen for each of its ports, from `policyAt(port)`. */
+  readonly policyWords: Int32Array
+  policyAt(port: number): number
   /** The port may have something to send now: starts a transmission when it is idle. */
   kick(now: Time, port: number): void
   /** When the pending wake-up of a port comes; NEVER without one. */

@@ -7,7 +7,6 @@ import { Ecn, int64Telemetry } from "@rdmakit/packet"
 import type { ControllerFactory, PathInfo, SwitchPorts, Time } from "@rdmakit/protocol"
 import { NEVER } from "@rdmakit/protocol"
 import {
-  BufferTables,
   EcnMarker,
   type EcnThresholds,
   ns3Ecmp,
@@ -162,20 +161,17 @@ class StreamingPorts implements SwitchPorts {
 
 /** One table of buffers, one marker and one sequence of streams serve every switch of a run. */
 function ns3Switches(config: Ns3Config, graph: Graph): WorldParts["makeSwitch"] {
-  let shared:
-    | { tables: BufferTables; ecn: EcnMarker | undefined; ports: StreamingPorts; stamper: TelemetryStamper | undefined }
-    | undefined
+  let shared: { ecn: EcnMarker | undefined; ports: StreamingPorts; stamper: TelemetryStamper | undefined } | undefined
   return ({ node, kernel, ports, routes }) => {
     if (shared === undefined) {
       const streams = new StreamSequence(1, 6 * graph.nodes + 2, 1)
       shared = {
-        tables: new BufferTables(ports.count),
         ecn: config.ecnEnabled ? new EcnMarker(ports.count, ecnThresholds(config, graph, ports), streams) : undefined,
         ports: new StreamingPorts(kernel, streams),
         stamper: config.ccMode === 3 ? new TelemetryStamper(rateCodes(ports)) : undefined,
       }
     }
-    const buffer = new SharedBuffer(shared.tables, shared.ports, {
+    const buffer = new SharedBuffer(shared.ports, {
       bufferBytes: config.bufferBytes,
       lossless: true,
       ports: portBuffers(node, graph, ports),

@@ -5,8 +5,11 @@ const WORDS = 4
 const ORDER = 2
 const NEXT = 3
 
+const TWO_32 = 2 ** 32
 const SLOTS = 1 << 12
 const MASK = SLOTS - 1
+/** Keys stay exact below this. */
+const SLOT_PS_MAX = 2 ** 20
 
 /**
  * Events in (time, order) order: a sliding time wheel whose slots are sorted when they open, and a heap for what lies
@@ -35,6 +38,9 @@ export class EventQueue {
   /** The open slot: its index, and its events from `activeAt` on, sorted. */
   private cursor = 0
   private active = new Int32Array(64)
+  /** What the active list is sorted by: ps since the slot started · 2^32 + order number since then; exact in a double. */
+  private keys = new Float64Array(64)
+  private chain = new Int32Array(64)
   private activeAt = 0
   private activeEnd = 0
   /** Sees the nodes of a slot that has just been opened, before any is popped: the owner may fetch what they are about. */
@@ -44,16 +50,18 @@ export class EventQueue {
   /** Start of the open slot, ps. In typed arrays, these two, so that writes never box. */
   private readonly start = new Float64Array(1)
   private readonly nextOrder = new Int32Array(1)
+  /** The order number that keys count from. */
+  private readonly baseOrder = new Int32Array(1)
   private readonly slotPs: number
   private readonly perPs: number
 
   /**
    * @param fixed nodes that belong to the owner, 0 to fixed - 1
-   * @param slotPs slot width, ps; rounded up to a power of two, so that finding a slot is exact
+   * @param slotPs slot width, ps; rounded up to a power of two, so that finding a slot is exact. At most 2^20
    */
   constructor(fixed: number, slotPs: Time) {
     let width = 1
-    while (width < slotPs) width *= 2
+    while (width < slotPs && width < SLOT_PS_MAX) width *= 2
     this.slotPs = width
     this.perPs = 1 / width
     this.fixed = fixed
@@ -156,13 +164,22 @@ export class EventQueue {
     } else if (this.activeEnd === this.active.length) {
       this.growActive()
     }
-    const active = this.active
-    let at = this.activeEnd++
-    while (at > this.activeAt && this.before(node, active[at - 1]!)) {
+    this.sink(node, this.activeEnd++, this.activeAt)
+  }
+
+  /** Puts a node into the sorted list that ends before `end`, not before `from`. */
+  private sink(node: number, end: number, from: number): void {
+    const { active, keys } = this
+    const offset = this.f64[node * 2]! - this.start[0]!
+    const key = offset * TWO_32 + ((this.i32[node * WORDS + ORDER]! - this.baseOrder[0]!) | 0)
+    let at = end
+    while (at > from && keys[at - 1]! > key) {
       active[at] = active[at - 1]!
+      keys[at] = keys[at - 1]!
       at--
     }
     active[at] = node
+    keys[at] = key
   }
 
   /** Opens the earliest slot that has events before `until`; false when there is none. */
@@ -181,6 +198,7 @@ export class EventQueue {
     this.cursor = (this.cursor + (slots % SLOTS)) & MASK
     this.activeAt = 0
     this.activeEnd = 0
+    this.baseOrder[0] = this.nextOrder[0]!
     if (this.slotHead[this.cursor]! >= 0) this.takeSlot()
     const end = start + this.slotPs
     while (heap.length > 0 && this.f64[heap[0]! * 2]! < end) this.insertActive(this.heapPop())
@@ -201,7 +219,7 @@ export class EventQueue {
     return (slot - from) & MASK
   }
 
-  /** The slot's chain, newest first, becomes the active list, sorted. */
+  /** The slot's chain becomes the active list, sorted. */
   private takeSlot(): void {
     const slot = this.cursor
     let node = this.slotHead[slot]!
@@ -209,41 +227,29 @@ export class EventQueue {
     this.occupied[slot >> 5]! &= ~(1 << (slot & 31))
     let count = 0
     while (node >= 0) {
-      if (count === this.active.length) {
-        this.activeEnd = count
+      if (count === this.chain.length) {
+        this.activeEnd = 0
         this.growActive()
       }
-      this.active[count++] = node
+      this.chain[count++] = node
       node = this.i32[node * WORDS + NEXT]!
     }
+    // The chain is newest first; oldest first it is nearly sorted.
+    for (let i = 0; i < count; i++) this.sink(this.chain[count - 1 - i]!, i, 0)
     this.wheelSize -= count
     this.activeEnd = count
-    if (count > 1) this.sortActive(count)
-  }
-
-  /** Turned round it is nearly sorted: an insertion sort puts right what a reserved number put out of place. */
-  private sortActive(count: number): void {
-    const active = this.active
-    for (let a = 0, b = count - 1; a < b; a++, b--) {
-      const x = active[a]!
-      active[a] = active[b]!
-      active[b] = x
-    }
-    for (let k = 1; k < count; k++) {
-      const node = active[k]!
-      let at = k
-      while (at > 0 && this.before(node, active[at - 1]!)) {
-        active[at] = active[at - 1]!
-        at--
-      }
-      active[at] = node
-    }
   }
 
   private growActive(): void {
     const grown = new Int32Array(this.active.length * 2)
     grown.set(this.active.subarray(0, this.activeEnd))
     this.active = grown
+    const keys = new Float64Array(grown.length)
+    keys.set(this.keys.subarray(0, this.activeEnd))
+    this.keys = keys
+    const chain = new Int32Array(grown.length)
+    chain.set(this.chain)
+    this.chain = chain
   }
 
   private grow(): void {

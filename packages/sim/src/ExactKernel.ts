@@ -67,8 +67,6 @@ export class ExactKernel implements SwitchPorts, NicPorts {
   /** The path of every flow: where routes that hold for a flow are kept. */
   readonly paths: PathCache
 
-  readonly prefetch: Prefetch
-
   private readonly queue: EventQueue
   /** Nodes 2p and 2p + 1 of the queue are port p's next arrival and its completion. */
   private readonly fixedNodes: number
@@ -109,8 +107,7 @@ export class ExactKernel implements SwitchPorts, NicPorts {
     this.txBase = txBase
     this.rings = new LinkRings(network.ports)
     this.nodeOf = network.portNode.map((node) => (network.isSwitch[node] === 1 ? node : ~node))
-    const prefetch = new Prefetch(pool, ports, this.rings, this.paths, this.nodeOf)
-    this.prefetch = prefetch
+    const prefetch = new Prefetch(pool, ports, this.rings)
     this.queue.onOpen = (nodes, count) => prefetch.fetch(nodes, count, this.fixedNodes)
     this.pauses = new PauseClock(network.ports)
     this.anyLoss = network.lossRate.some((rate) => rate > 0) || (options.losses?.size ?? 0) > 0

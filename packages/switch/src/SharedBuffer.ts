@@ -1,8 +1,16 @@
 import type { SwitchPorts, Time } from "@rdmakit/protocol"
 import { Drop } from "@rdmakit/protocol"
 
-/** A port's policy words: bytes an ingress holds by priority, its headroom bytes by priority. */
+/**
+ * A port's sixteen policy words: 1 to 7 are the bytes its ingress holds by priority, headroom apart; 9 to 15 its
+ * headroom bytes by priority. Priority 0 is not accounted for, so its two words hold the limits and the pauses.
+ */
 const HEADROOM = 8
+/** Headroom of the port, bytes for each priority. */
+const LIMIT = 0
+/** Bits 0–7: a pause for that priority was sent through the port. Bits 8–: the threshold's shift. */
+const STATE = 8
+const SHIFT_AT = 8
 
 /** What one switch port is set to. Sizes in bytes. */
 export interface PortBuffer {
@@ -30,19 +38,6 @@ export interface SharedBufferOptions {
   readonly ports: ReadonlyArray<PortBuffer>
 }
 
-/** Small facts of every port of a world, by kernel port; a switch touches its own ports' only. */
-export class BufferTables {
-  readonly pausedUpstream: Uint8Array
-  readonly headroomLimit: Int32Array
-  readonly shift: Uint8Array
-
-  constructor(ports: number) {
-    this.pausedUpstream = new Uint8Array(ports)
-    this.headroomLimit = new Int32Array(ports)
-    this.shift = new Uint8Array(ports)
-  }
-}
-
 /** A switch whose buffer cannot hold what it must keep aside. */
 export class BufferTooSmall extends Error {
   readonly _tag = "BufferTooSmall"
@@ -63,12 +58,7 @@ export class BufferTooSmall extends Error {
  * touched or the threshold reached, a resume when usage is well below it again.
  */
 export class SharedBuffer {
-  /** Bytes held by each ingress, in the ports' policy words; and per port what does not change, or seldom. */
-  private readonly held: Int32Array
-  private readonly headroomLimit: Int32Array
-  private readonly shift: Uint8Array
-  /** Bit q: a pause for priority q was sent through the port. */
-  private readonly pausedUpstream: Uint8Array
+  private readonly words: Int32Array
   private readonly ports: SwitchPorts
   private readonly reserve: number
   private readonly resumeOffset: number
@@ -79,21 +69,20 @@ export class SharedBuffer {
   /** Bytes of the pool in use. */
   private shared = 0
 
-  constructor(tables: BufferTables, ports: SwitchPorts, options: SharedBufferOptions) {
-    this.held = ports.policyWords
-    this.headroomLimit = tables.headroomLimit
-    this.shift = tables.shift
-    this.pausedUpstream = tables.pausedUpstream
+  /** @throws BufferTooSmall */
+  constructor(ports: SwitchPorts, options: SharedBufferOptions) {
+    this.words = ports.policyWords
     this.ports = ports
     this.reserve = options.reserveBytes ?? 4096
     this.resumeOffset = options.resumeOffsetBytes ?? 3072
     this.lossless = options.lossless
     this.egressShift = options.egressShift ?? 0
     let headroom = 0
-    for (const port of options.ports) {
-      tables.headroomLimit[port.port] = options.lossless ? port.headroomBytes : 0
-      tables.shift[port.port] = port.thresholdShift
-      if (options.lossless) headroom += port.headroomBytes
+    for (const { port, headroomBytes, thresholdShift } of options.ports) {
+      const at = ports.policyAt(port)
+      this.words[at + LIMIT] = options.lossless ? headroomBytes : 0
+      this.words[at + STATE] = thresholdShift << SHIFT_AT
+      if (options.lossless) headroom += headroomBytes
     }
     const reserve = this.reserve * options.ports.length
     if (options.bufferBytes < headroom + reserve) throw new BufferTooSmall(options.bufferBytes, headroom, reserve)
@@ -102,78 +91,96 @@ export class SharedBuffer {
 
   /** Pause threshold of an ingress port now, bytes above the reserve. */
   threshold(port: number): number {
-    return (this.pool - this.shared) >>> this.shift[port]!
+    return this.thresholdAt(this.ports.policyAt(port))
   }
 
-  /** Takes a packet in, or says why not. */
-  admit(ingress: number, egress: number, queue: number, bytes: number): number {
-    const { held, reserve } = this
-    const at = this.ports.policyAt(ingress) + queue
-    const before = held[at]!
-    const grown = before + bytes
-    if (grown <= reserve && this.lossless) {
-      held[at] = grown
+  private thresholdAt(base: number): number {
+    return (this.pool - this.shared) >>> (this.words[base + STATE]! >> SHIFT_AT)
+  }
+
+  /** Takes a packet in, or says why not; sends a pause to the upstream port when one is due. */
+  admit(now: Time, ingress: number, egress: number, queue: number, bytes: number): number {
+    const { words, reserve } = this
+    const base = this.ports.policyAt(ingress)
+    const at = base + queue
+    const grown = words[at]! + bytes
+    // Nearly every packet: within the reserve, headroom untouched, and a threshold above zero. No pause can be due.
+    if (grown <= reserve && words[at + HEADROOM] === 0 && this.pool - this.shared > 4096 && this.lossless) {
+      words[at] = grown
       return queue
     }
-    const threshold = this.threshold(ingress)
-    if (this.lossless) {
-      const used = before > reserve ? before - reserve : 0
-      const inHeadroom = held[at + HEADROOM]! + bytes
-      if (inHeadroom > this.headroomLimit[ingress]! && bytes + used > threshold) return Drop.IngressFull
-      if (grown - reserve > threshold) {
-        held[at + HEADROOM] = inHeadroom
-        return queue
-      }
-    } else if (this.ports.queueBytesOf(egress, queue) + bytes > (this.pool - this.shared) >>> this.egressShift) {
+    const taken = this.lossless ? this.admitLossless(base, queue, bytes) : this.admitLossy(at, egress, queue, bytes)
+    if (taken > 0 && this.lossless) this.pauseIfDue(now, ingress, base, queue)
+    return taken
+  }
+
+  private admitLossless(base: number, queue: number, bytes: number): number {
+    const { words, reserve } = this
+    const at = base + queue
+    const held = words[at]!
+    const threshold = this.thresholdAt(base)
+    const used = held > reserve ? held - reserve : 0
+    const inHeadroom = words[at + HEADROOM]! + bytes
+    if (inHeadroom > words[base + LIMIT]! && bytes + used > threshold) return Drop.IngressFull
+    const excess = held + bytes - reserve
+    if (excess > threshold) {
+      words[at + HEADROOM] = inHeadroom
+    } else {
+      words[at] = held + bytes
+      if (excess > 0) this.shared += bytes < excess ? bytes : excess
+    }
+    return queue
+  }
+
+  private admitLossy(at: number, egress: number, queue: number, bytes: number): number {
+    if (this.ports.queueBytesOf(egress, queue) + bytes > (this.pool - this.shared) >>> this.egressShift) {
       return Drop.EgressFull
     }
-    held[at] = grown
-    const excess = grown - reserve
+    const held = this.words[at]! + bytes
+    const excess = held - this.reserve
+    this.words[at] = held
     if (excess > 0) this.shared += bytes < excess ? bytes : excess
     return queue
   }
 
-  /** After `admit`: a pause to the upstream port when one is due. */
-  pauseIfDue(now: Time, ingress: number, queue: number): void {
-    if (!this.lossless) return
-    const { held, pausedUpstream } = this
-    if (((pausedUpstream[ingress]! >> queue) & 1) !== 0) return
-    const at = this.ports.policyAt(ingress) + queue
-    const bytes = held[at]!
-    const used = bytes > this.reserve ? bytes - this.reserve : 0
-    if (held[at + HEADROOM]! > 0 || used >= this.threshold(ingress)) {
-      pausedUpstream[ingress]! |= 1 << queue
+  private pauseIfDue(now: Time, ingress: number, base: number, queue: number): void {
+    const { words } = this
+    if (((words[base + STATE]! >> queue) & 1) !== 0) return
+    const held = words[base + queue]!
+    const used = held > this.reserve ? held - this.reserve : 0
+    if (words[base + queue + HEADROOM]! > 0 || used >= this.thresholdAt(base)) {
+      words[base + STATE]! |= 1 << queue
       this.ports.sendPfc(now, ingress, queue, true)
     }
   }
 
   /** A packet leaves: headroom is given back first, then the pool. */
   release(ingress: number, queue: number, bytes: number): void {
-    const { held, reserve } = this
+    const { words } = this
     const at = this.ports.policyAt(ingress) + queue
-    const headroom = held[at + HEADROOM]!
-    let rest = bytes
-    if (headroom > 0) {
-      const given = headroom < bytes ? headroom : bytes
-      held[at + HEADROOM] = headroom - given
-      rest -= given
+    const held = words[at]!
+    const headroom = words[at + HEADROOM]!
+    if (headroom === 0 && held <= this.reserve) {
+      words[at] = held - bytes
+      return
     }
-    const before = held[at]!
-    held[at] = before - rest
-    const used = before - reserve
+    const fromHeadroom = headroom < bytes ? headroom : bytes
+    const rest = bytes - fromHeadroom
+    words[at + HEADROOM] = headroom - fromHeadroom
+    words[at] = held - rest
+    const used = held - this.reserve
     if (used > 0) this.shared -= rest < used ? rest : used
   }
 
   /** After `release`: a resume to the upstream port when one is due. Only the leaving packet's ingress is tested. */
   resumeIfDue(now: Time, ingress: number, queue: number): void {
-    const { held, pausedUpstream } = this
-    if (((pausedUpstream[ingress]! >> queue) & 1) === 0) return
-    const at = this.ports.policyAt(ingress) + queue
-    if (held[at + HEADROOM]! > 0) return
-    const bytes = held[at]!
-    const used = bytes > this.reserve ? bytes - this.reserve : 0
-    if (used === 0 || used + this.resumeOffset <= this.threshold(ingress)) {
-      pausedUpstream[ingress]! &= ~(1 << queue)
+    const { words } = this
+    const base = this.ports.policyAt(ingress)
+    if (((words[base + STATE]! >> queue) & 1) === 0 || words[base + queue + HEADROOM]! > 0) return
+    const held = words[base + queue]!
+    const used = held > this.reserve ? held - this.reserve : 0
+    if (used === 0 || used + this.resumeOffset <= this.thresholdAt(base)) {
+      words[base + STATE]! &= ~(1 << queue)
       this.ports.sendPfc(now, ingress, queue, false)
     }
   }

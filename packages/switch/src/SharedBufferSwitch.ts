@@ -56,9 +56,7 @@ export class SharedBufferSwitch implements Switch {
   admit(now: Time, packet: Packet, ingress: number, egress: number): number {
     const queue = packet.priority
     if (queue === 0) return 0
-    const taken = this.buffer.admit(ingress, egress, queue, packet.wireBytes)
-    if (taken > 0) this.buffer.pauseIfDue(now, ingress, queue)
-    return taken
+    return this.buffer.admit(now, ingress, egress, queue, packet.wireBytes)
   }
 
   dequeued(now: Time, packet: Packet, egress: number, queue: number): void {
