@@ -1,3 +1,4 @@
+export { flowsCsv } from "./flowsCsv.ts"
 export {
   type FoundFile,
   findInput,
@@ -10,5 +11,8 @@ export { type InputNote, InputsRefused } from "./InputsRefused.ts"
 export { ns3HeadroomBytes, runningModes } from "./Ns3Checks.ts"
 export { loadNs3Inputs, type Ns3InputOptions, type Ns3Inputs } from "./Ns3Inputs.ts"
 export { FLOWS_FILE, type Ns3OutputNames, ns3OutputNames, SUMMARY_FILE } from "./Ns3Outputs.ts"
+export { type Ns3Files, Ns3Simulation } from "./Ns3Simulation.ts"
 export { type PoissonOptions, poissonFlows } from "./PoissonFlows.ts"
+export type { Run, RunOutcome, RunProgress, UnfinishedFlow } from "./Run.ts"
 export { fbHadoop, SizeDistribution, type SizePoint } from "./SizeDistribution.ts"
+export { type SimulateOptions, simulate } from "./simulate.ts"

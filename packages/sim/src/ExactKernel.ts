@@ -56,6 +56,10 @@ export class ExactKernel implements SwitchPorts, NicPorts {
   /** Called for each frame that goes lost, before its handle is released; `reason` as in `dropCounts`. */
   onDrop: (now: Time, packet: Packet, node: number, reason: number) => void = () => {}
   tracer: Tracer | undefined = undefined
+  /** Called when a PFC frame takes effect at a port. */
+  onPause: ((now: Time, port: number, priority: number, pause: boolean) => void) | undefined = undefined
+  /** Packets waiting in the queues of switches. */
+  waiting = 0
 
   /** Packets that left a port and arrived at the next node; PFC frames, which are not packets, apart. */
   packetHops = 0
@@ -260,7 +264,7 @@ export class ExactKernel implements SwitchPorts, NicPorts {
     const is = pause ? was | (1 << priority) : was & ~(1 << priority)
     this.ports[at] = is
     this.pauses.change(now, port, was, is, pause)
-    if (this.tracer !== undefined) this.tracer.pfc(now, port, priority, pause)
+    this.onPause?.(now, port, priority, pause)
     this.pool.release(packet.handle)
     if (!pause) this.kickNow(port)
   }
@@ -332,6 +336,7 @@ export class ExactKernel implements SwitchPorts, NicPorts {
     } else {
       words[(ports[base + P.QUEUE_TAIL + queue]! << Layout.RECORD_SHIFT) + Layout.NEXT] = handle
     }
+    this.waiting++
     ports[base + P.QUEUE_TAIL + queue] = handle
     ports[base + P.QUEUE_BYTES + queue]! += bytes
     ports[base + P.QUEUED_BYTES]! += bytes
@@ -360,6 +365,7 @@ export class ExactKernel implements SwitchPorts, NicPorts {
     if (next < 0) ports[base + P.OCCUPIED]! &= ~(1 << queue)
     else ports[base + P.QUEUE_HEAD + queue] = next
     const bytes = words[at + Layout.WIRE_BYTES]!
+    this.waiting--
     ports[base + P.QUEUE_BYTES + queue]! -= bytes
     ports[base + P.QUEUED_BYTES]! -= bytes
     if (queue !== 0) ports[base + P.LAST_QUEUE] = queue

@@ -9,6 +9,4 @@ export interface Tracer {
   enqueued(now: Time, port: number, queue: number, packet: Packet): void
   /** A packet has left its queue and starts to be sent: queue lengths are those after it. */
   dequeued(now: Time, port: number, queue: number, packet: Packet): void
-  /** A PFC frame took effect at `port`. */
-  pfc(now: Time, port: number, priority: number, pause: boolean): void
 }

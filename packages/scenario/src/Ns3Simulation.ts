@@ -1,0 +1,136 @@
+import { type Flow, FlowTable, World } from "@rdmakit/fabric"
+import {
+  formatFctLine,
+  formatPfcLine,
+  formatQlen,
+  type Ns3Flows,
+  standaloneFctNs,
+  type TrSink,
+  trHeaderOf,
+} from "@rdmakit/ns3"
+import { Ns3Delays } from "@rdmakit/topology"
+import type { Ns3Inputs } from "./Ns3Inputs.ts"
+import { ns3Parts } from "./Ns3Mode.ts"
+import { Ns3Tracer } from "./Ns3Tracer.ts"
+import { QueueMonitor } from "./QueueMonitor.ts"
+import { type Run, type RunOutcome, type RunProgress, WorldRun } from "./Run.ts"
+
+const NS = 1000
+const FIRST_PORT = 10000
+
+/** What the simulator would have written; "" for what the config does not ask for. */
+export interface Ns3Files {
+  readonly fct: string
+  readonly pfc: string
+  readonly qlen: string
+}
+
+/**
+ * A run of the HPCC simulator's own files. Step it to the end, then take the outcome and the files; a trace, when the
+ * config asks for one, goes to the sink as it is made.
+ */
+export class Ns3Simulation implements Run {
+  readonly world: World
+  private readonly run: WorldRun
+  private readonly inputs: Ns3Inputs
+  private readonly monitor: QueueMonitor
+  private readonly tracer: Ns3Tracer | undefined
+  private readonly fctLines: Array<string> = []
+  private readonly pfcLines: Array<string> = []
+
+  /** @throws BufferTooSmall, HpccOptionsError, TimelyOptionsError: what `loadNs3Inputs` accepts does not throw them */
+  constructor(inputs: Ns3Inputs, options: { readonly seed?: number; readonly onTrace?: TrSink } = {}) {
+    const { config, graph } = inputs
+    const seed = options.seed ?? 0
+    this.inputs = inputs
+    const delays = new Ns3Delays(inputs.routes, inputs.ports, config.payloadBytes)
+    const parts = { ...ns3Parts(config, graph, delays), seed }
+    const world = new World(parts, new FlowTable(flowsOf(inputs.flows)))
+    this.world = world
+    // After the first flow's event, as in the simulator: ties go by the order in which events were made.
+    this.monitor = new QueueMonitor(world, graph.isSwitch, config.qlenMonitorStartNs * NS, config.qlenMonitorEndNs * NS)
+    world.kernel.onPause = (now, port, _priority, pause) => {
+      const node = world.ports.node[port]!
+      this.pfcLines.push(formatPfcLine(now / NS, node, graph.isSwitch[node]!, world.ports.iface[port]!, pause))
+    }
+    const idealNs = (flow: number): number => {
+      const { rttNs, narrowestBps } = delays.pair(world.flows.source[flow]!, world.flows.destination[flow]!)
+      return standaloneFctNs(rttNs, world.flows.bytes[flow]!, narrowestBps, config.payloadBytes)
+    }
+    world.onFinish = (flow) => this.fctLines.push(fctLine(world.flows, flow, idealNs(flow)))
+    this.run = new WorldRun(world, {
+      until: config.stopNs * NS,
+      controller: parts.controller.name,
+      seed,
+      ideal: (flow) => idealNs(flow) * NS,
+    })
+    if (config.traceEnabled && options.onTrace !== undefined) {
+      this.tracer = new Ns3Tracer(
+        world,
+        {
+          header: trHeaderOf(inputs.topology, delays.maxBdpBytes),
+          nodes: inputs.traceNodes,
+          isSwitch: graph.isSwitch,
+          payloadBytes: config.payloadBytes,
+          stamped: config.ccMode === 7,
+          pauseUs: config.pauseTimeUs,
+        },
+        options.onTrace,
+      )
+    } else {
+      this.tracer = undefined
+    }
+  }
+
+  step(budget: number): boolean {
+    return this.run.step(budget)
+  }
+  progress(): RunProgress {
+    return this.run.progress()
+  }
+  outcome(partial: boolean): RunOutcome {
+    this.tracer?.flush()
+    return this.run.outcome(partial)
+  }
+
+  /** The simulator's output files so far. */
+  files(): Ns3Files {
+    const { config } = this.inputs
+    return {
+      fct: config.fctOutputFile === "" ? "" : this.fctLines.join(""),
+      pfc: config.pfcOutputFile === "" ? "" : this.pfcLines.join(""),
+      qlen: config.qlenMonitorFile === "" ? "" : formatQlen({ dumps: this.monitor.dumps }),
+    }
+  }
+}
+
+/** A flow's source port counts up from 10,000 for each pair of hosts. */
+function flowsOf(flows: Ns3Flows): Array<Flow> {
+  const used = new Map<number, number>()
+  return Array.from({ length: flows.count }, (_, i) => {
+    const pair = flows.src[i]! * 65536 + flows.dst[i]!
+    const count = used.get(pair) ?? 0
+    used.set(pair, count + 1)
+    return {
+      source: flows.src[i]!,
+      destination: flows.dst[i]!,
+      priority: flows.pg[i]!,
+      bytes: flows.sizeBytes[i]!,
+      start: flows.startNs[i]! * NS,
+      sourcePort: (FIRST_PORT + count) & 0xffff,
+      destinationPort: flows.dport[i]!,
+    }
+  })
+}
+
+const fctLine = (flows: FlowTable, flow: number, idealNs: number): string =>
+  formatFctLine(
+    flows.source[flow]!,
+    flows.destination[flow]!,
+    flows.sourcePort[flow]!,
+    flows.destinationPort[flow]!,
+    flows.bytes[flow]!,
+    flows.created[flow]! / NS,
+    flows.completionTime(flow) / NS,
+    idealNs,
+  )

@@ -1,0 +1,206 @@
+import type { FlowTable, World } from "@rdmakit/fabric"
+import { dropNames, NEVER, type Time } from "@rdmakit/protocol"
+import { LinkLoss } from "@rdmakit/sim"
+import { hash32 } from "@rdmakit/units"
+
+/** How far a run has come. */
+export interface RunProgress {
+  readonly flowsTotal: number
+  readonly flowsFinished: number
+  /** Share of the flows' bytes that belongs to finished flows, 0 to 1: what an estimate can be made from. */
+  readonly finishedShare: number
+  readonly packetHops: number
+  readonly events: number
+  /** Simulated time since the first flow started, ps. */
+  readonly simulatedPs: Time
+}
+
+/** A flow that did not finish, and why. */
+export interface UnfinishedFlow {
+  readonly flow: number
+  readonly source: number
+  readonly destination: number
+  readonly bytes: number
+  readonly reason: string
+}
+
+/** What came of a run; everything here depends on inputs and seed alone. */
+export interface RunOutcome {
+  /** Stopped before its end: what had finished is here. */
+  readonly partial: boolean
+  readonly controller: string
+  readonly seed: number
+  readonly flowsTotal: number
+  readonly flowsFinished: number
+  readonly packetHops: number
+  readonly pfcFrames: number
+  readonly events: number
+  /** From the first flow's start to the last completion, or as far as the run came, ps. */
+  readonly simulatedPs: Time
+  readonly dropsByReason: Readonly<Record<string, number>>
+  readonly retransmissions: number
+  /** Pause frames that took effect. */
+  readonly pfcPauses: number
+  /** Mean over all ports of the share of the simulated time in which at least one priority was paused, 0 to 1. */
+  readonly pfcPauseFraction: number
+  /** Most packets alive at once. */
+  readonly packetsPeak: number
+  /** Times the controllers of finished flows set their rate. */
+  readonly controllerActions: number
+  /** Of sizes, starts and completions of all flows: equal digests are equal results. */
+  readonly digest: string
+  readonly unfinished: ReadonlyArray<UnfinishedFlow>
+  /** What its user should know of the run itself. */
+  readonly notes: ReadonlyArray<string>
+  readonly flows: FlowTable
+  /** Completion time of each flow alone in the network, ps. */
+  readonly idealPs: Float64Array
+}
+
+/** A run in steps: plain code that a caller drives, watches and may stop. */
+export interface Run {
+  /** Executes up to `budget` events; false when nothing is left to do. */
+  step(budget: number): boolean
+  progress(): RunProgress
+  /** What came of it. `partial`: it was stopped. */
+  outcome(partial: boolean): RunOutcome
+}
+
+/** Names of every reason for a drop, by minus its code. */
+const reasonName = (code: number): string => (-code === LinkLoss ? "link-loss" : (dropNames[-code] ?? `reason-${code}`))
+
+const dropsOf = (world: World): Record<string, number> => {
+  const drops: Record<string, number> = {}
+  world.kernel.dropCounts.forEach((count, code) => {
+    if (count > 0) drops[reasonName(code)] = count
+  })
+  return drops
+}
+
+/** 64 bits, in hex, of every flow's size, creation and completion. */
+function digestOf(flows: FlowTable): string {
+  const bits = new DataView(new ArrayBuffer(8))
+  let a = 0
+  let b = 0x9e3779b9
+  for (let i = 0; i < flows.count; i++) {
+    for (const value of [flows.bytes[i]!, flows.created[i]!, flows.finished[i]!]) {
+      bits.setFloat64(0, value)
+      a = hash32(a, bits.getUint32(0), bits.getUint32(4))
+      b = hash32(b, bits.getUint32(4), bits.getUint32(0))
+    }
+  }
+  return a.toString(16).padStart(8, "0") + b.toString(16).padStart(8, "0")
+}
+
+const unfinishedOf = (world: World): Array<UnfinishedFlow> => {
+  const { flows } = world
+  const unfinished: Array<UnfinishedFlow> = []
+  for (let flow = 0; flow < flows.count; flow++) {
+    if (flows.finished[flow] !== NEVER) continue
+    unfinished.push({
+      flow,
+      source: flows.source[flow]!,
+      destination: flows.destination[flow]!,
+      bytes: flows.bytes[flow]!,
+      reason: world.unfinishedReason(flow),
+    })
+  }
+  return unfinished
+}
+
+/** Steps a world up to a stop time and sums up. */
+export class WorldRun implements Run {
+  readonly world: World
+  private readonly until: Time
+  private readonly controller: string
+  private readonly seed: number
+  private readonly ideal: (flow: number) => Time
+  private readonly bytesTotal: number
+  private bytesFinished = 0
+
+  /**
+   * @param until no event at or after this is executed
+   * @param ideal completion time of a flow alone in the network
+   */
+  constructor(world: World, options: { until: Time; controller: string; seed: number; ideal: (flow: number) => Time }) {
+    this.world = world
+    this.until = options.until
+    this.controller = options.controller
+    this.seed = options.seed
+    this.ideal = options.ideal
+    const { flows } = world
+    this.bytesTotal = flows.bytes.reduce((sum, bytes) => sum + Math.max(1, bytes), 0)
+    const { onFinish } = world
+    world.onFinish = (flow, now) => {
+      this.bytesFinished += Math.max(1, flows.bytes[flow]!)
+      onFinish(flow, now)
+    }
+  }
+
+  step(budget: number): boolean {
+    return this.world.run(this.until, budget) > 0
+  }
+
+  private get start(): Time {
+    const { flows } = this.world
+    return flows.count > 0 ? flows.start[0]! : 0
+  }
+
+  /** Up to now, or to the last completion once every flow has finished: samplers may run on after it. */
+  private get simulatedPs(): Time {
+    const { flows, kernel } = this.world
+    const done = flows.count > 0 && flows.finishedCount === flows.count
+    const end = done ? flows.finished[flows.finishOrder[flows.count - 1]!]! : kernel.now
+    return Math.max(0, end - this.start)
+  }
+
+  progress(): RunProgress {
+    const { flows, kernel } = this.world
+    return {
+      flowsTotal: flows.count,
+      flowsFinished: flows.finishedCount,
+      finishedShare: this.bytesTotal === 0 ? 1 : this.bytesFinished / this.bytesTotal,
+      packetHops: kernel.packetHops,
+      events: kernel.events,
+      simulatedPs: this.simulatedPs,
+    }
+  }
+
+  outcome(partial: boolean): RunOutcome {
+    const { world } = this
+    const { flows, kernel } = world
+    const simulatedPs = this.simulatedPs
+    const portTime = simulatedPs * world.ports.count
+    return {
+      partial,
+      controller: this.controller,
+      seed: this.seed,
+      flowsTotal: flows.count,
+      flowsFinished: flows.finishedCount,
+      packetHops: kernel.packetHops,
+      pfcFrames: kernel.pfcFrames,
+      events: kernel.events,
+      simulatedPs,
+      dropsByReason: dropsOf(world),
+      retransmissions: world.retransmissions,
+      pfcPauses: kernel.pauses.pauses,
+      pfcPauseFraction: portTime > 0 ? kernel.pauses.totalPs(this.start + simulatedPs) / portTime : 0,
+      packetsPeak: kernel.pool.alivePeak,
+      controllerActions: world.controllerActions,
+      digest: digestOf(flows),
+      unfinished: unfinishedOf(world),
+      notes: this.notes(),
+      flows,
+      idealPs: Float64Array.from({ length: flows.count }, (_, flow) => this.ideal(flow)),
+    }
+  }
+
+  private notes(): Array<string> {
+    const { world } = this
+    const notes: Array<string> = []
+    if (world.flows.finishedCount > 0 && world.controllerActions === 0) {
+      notes.push(`controller ${this.controller} never acted: no flow was long enough for its feedback, or none came`)
+    }
+    return notes
+  }
+}

@@ -1,0 +1,25 @@
+import { NEVER } from "@rdmakit/protocol"
+import type { RunOutcome } from "./Run.ts"
+
+const HEADER =
+  "flow,source,destination,priority,source_port,destination_port,size_bytes,start_ps,completion_ps,ideal_ps,slowdown,state,reason\n"
+
+/** Flows as a table with units in its header, a line a flow in order of start: what `flows.csv` holds. */
+export function flowsCsv(outcome: RunOutcome): string {
+  const { flows, idealPs } = outcome
+  const reasons = new Map(outcome.unfinished.map(({ flow, reason }) => [flow, reason]))
+  const lines = [HEADER]
+  for (let i = 0; i < flows.count; i++) {
+    const head = `${i},${flows.source[i]},${flows.destination[i]},${flows.priority[i]},${flows.sourcePort[i]},${flows.destinationPort[i]},${flows.bytes[i]}`
+    if (flows.finished[i] === NEVER) {
+      lines.push(
+        `${head},${flows.start[i]},,${idealPs[i]},,unfinished,"${(reasons.get(i) ?? "").replaceAll('"', '""')}"\n`,
+      )
+    } else {
+      const completion = flows.completionTime(i)
+      const slowdown = Math.max(1, completion / idealPs[i]!)
+      lines.push(`${head},${flows.created[i]},${completion},${idealPs[i]},${slowdown.toFixed(6)},finished,\n`)
+    }
+  }
+  return lines.join("")
+}
