@@ -11,8 +11,7 @@ export interface Message {
 }
 
 /** Packets a message of this many bytes takes; a message of zero bytes takes one (IBTA 1.7 §9.7.2). */
-export const packetsOf = (bytes: number, mtuBytes: number): number =>
-  bytes === 0 ? 1 : Math.floor((bytes + mtuBytes - 1) / mtuBytes)
+export const packetsOf = (bytes: number, mtuBytes: number): number => (bytes === 0 ? 1 : Math.ceil(bytes / mtuBytes))
 
 /** Messages that have left are cut off the front of the array once there are this many, and half of it. */
 const SLACK = 64

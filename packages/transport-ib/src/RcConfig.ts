@@ -59,7 +59,7 @@ export interface RcConfig {
 /** `RcConfig` with defaults: only the controller has none. */
 export type RcOptions = Pick<RcConfig, "controller"> & Partial<Omit<RcConfig, "controller">>
 
-/** An option that a reliable connection cannot work with. */
+/** An option, or a command, that a reliable connection cannot work with. */
 export class RcOptionsError extends Error {
   readonly _tag = "RcOptionsError"
   override readonly name = "RcOptionsError"
@@ -82,7 +82,8 @@ const check = (option: string, value: unknown, legal: boolean, expected: string)
   if (!legal) throw new RcOptionsError(option, value, expected)
 }
 
-const checkInteger = (option: string, value: number, least: number): void =>
+/** Throws `RcOptionsError` unless the value is a whole number of at least `least`. */
+export const checkInteger = (option: string, value: number, least: number): void =>
   check(option, value, Number.isSafeInteger(value) && value >= least, `an integer of at least ${least}`)
 
 /**

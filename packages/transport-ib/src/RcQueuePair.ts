@@ -2,7 +2,7 @@ import { Ecn, Flag, Opcode, type Packet } from "@rdmakit/packet"
 import { type Ack, type Controller, NEVER, type QueuePair, type Time } from "@rdmakit/protocol"
 import { MessageQueue } from "./MessageQueue.ts"
 import { PSN_MASK, PSN_WINDOW, psnDistance } from "./Psn.ts"
-import type { RcConfig } from "./RcConfig.ts"
+import { checkInteger, type RcConfig } from "./RcConfig.ts"
 import type { RcAddress, RcCommand, RcEvent } from "./RcEndpoint.ts"
 import { unpaced } from "./unpaced.ts"
 
@@ -128,7 +128,9 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
     return this.receivedBytes
   }
 
+  /** Throws `RcOptionsError` when the size is no whole number of bytes. */
   command(now: Time, command: RcCommand): void {
+    checkInteger("writeBytes", command.writeBytes, 0)
     if (this.failed) {
       this.events.push({ type: "flushed", time: now, message: command.message, bytes: 0 })
       return
