@@ -73,15 +73,12 @@ export abstract class HostNic<Command, Event> implements Nic {
     }
     const isRequest = packet.opcode < Opcode.Acknowledge
     endpoint.handlePacket(now, packet)
-    if (endpoint.controlPending) {
-      this.reply(now, endpoint, handle)
-    } else {
-      this.ports.pool.release(handle)
-      // A request that calls for no answer changes nothing that could be sent.
-      if (isRequest) return
-    }
+    const answers = endpoint.controlPending
+    if (answers) this.reply(now, endpoint, handle)
+    else this.ports.pool.release(handle)
     this.drain(now, endpoint)
-    this.ports.kick(now, endpoint.port)
+    // A request that calls for no answer changes nothing that could be sent.
+    if (answers || !isRequest) this.ports.kick(now, endpoint.port)
   }
 
   timer(now: Time, index: number): void {
