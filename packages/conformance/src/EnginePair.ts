@@ -149,6 +149,7 @@ export class EnginePair<Command, Event> {
     const base = handle << Layout.RECORD_SHIFT
     const next = pool.words[base + Layout.NEXT]!
     pool.words.fill(-1, base, base + Layout.RECORD_WORDS)
+    pool.cold.fill(-1, base, base + Layout.RECORD_WORDS)
     pool.words[base + Layout.NEXT] = next
     this.drain(to)
   }
@@ -174,7 +175,8 @@ export class EnginePair<Command, Event> {
       if (nextSend <= this.now) fail(`nextSend is ${nextSend} ps, yet at ${this.now} ps it sends nothing`)
       const fresh = pool.alloc() << Layout.RECORD_SHIFT
       for (let word = 0; word < Layout.RECORD_WORDS; word++) {
-        if (pool.words[base + word] !== pool.words[fresh + word]) fail("it sends nothing, yet the packet is touched")
+        const same = pool.words[base + word] === pool.words[fresh + word] && pool.cold[base + word] === pool.cold[fresh + word]
+        if (!same) fail("it sends nothing, yet the packet is touched")
       }
       pool.release(fresh >> Layout.RECORD_SHIFT)
       pool.release(handle)
@@ -203,10 +205,11 @@ export class EnginePair<Command, Event> {
     }
     this.sent.push(crossing)
     onWay?.(packet, crossing)
-    for (const delay of path === undefined ? [1e6] : path(crossing)) {
-      this.fly({ time: this.now + delay, to: from === 0 ? 1 : 0, handle: copy(pool, handle) })
-    }
-    pool.release(handle)
+    const delays = path === undefined ? [1e6] : path(crossing)
+    delays.forEach((delay, index) => {
+      this.fly({ time: this.now + delay, to: from === 0 ? 1 : 0, handle: index === 0 ? handle : pool.duplicate(handle) })
+    })
+    if (delays.length === 0) pool.release(handle)
   }
 
   private fly(arrival: Arrival): void {
@@ -214,31 +217,6 @@ export class EnginePair<Command, Event> {
     while (at > 0 && this.flying[at - 1]!.time <= arrival.time) at--
     this.flying.splice(at, 0, arrival)
   }
-}
-
-/** A copy of a packet, its telemetry and extension included. */
-const copy = (pool: PacketPool, from: number): number => {
-  const handle = pool.alloc()
-  const source = from << Layout.RECORD_SHIFT
-  const base = handle << Layout.RECORD_SHIFT
-  pool.words.copyWithin(base, source, source + Layout.RECORD_WORDS)
-  pool.words[base + Layout.NEXT] = -1
-  const telemetry = pool.words[base + Layout.TELEMETRY]!
-  if (telemetry >= 0) {
-    const stride = pool.telemetryStride
-    const block = pool.allocTelemetry()
-    const start = (telemetry & 0xffffff) * stride
-    pool.telemetry.copyWithin(block * stride, start, start + stride)
-    pool.words[base + Layout.TELEMETRY] = block | (telemetry & ~0xffffff)
-  }
-  const extension = pool.words[base + Layout.EXTENSION]!
-  if (extension >= 0) {
-    const index = pool.allocExtension()
-    const start = extension << Layout.EXTENSION_SHIFT
-    pool.extension.copyWithin(index << Layout.EXTENSION_SHIFT, start, start + Layout.EXTENSION_WORDS)
-    pool.words[base + Layout.EXTENSION] = index
-  }
-  return handle
 }
 
 /** Blocks of a pool that are out: in packets, or kept by an engine. It draws every free block once, and gives it back. */

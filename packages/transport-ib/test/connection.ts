@@ -37,13 +37,14 @@ export const path: PathInfo = {
 export class ScriptedController implements Controller {
   window: number
   rate: number
-  nextTimer: Time = NEVER
+  nextTimer: Time
   /** Answer to the next call that may set the rate. */
   acts = false
   readonly calls: Array<string> = []
   readonly acks: Array<Ack> = []
 
-  constructor(window: number, rate: number) {
+  constructor(window: number, rate: number, timer: Time) {
+    this.nextTimer = timer
     this.window = window
     this.rate = rate
   }
@@ -77,6 +78,8 @@ export class ScriptedController implements Controller {
 export interface FixedOptions {
   readonly window?: number
   readonly rate?: number
+  /** The controller's timer at first. */
+  readonly timer?: Time
   readonly needs?: ReadonlyArray<Feedback>
 }
 
@@ -84,6 +87,7 @@ export interface FixedOptions {
 export const fixedController = ({
   window = Number.POSITIVE_INFINITY,
   rate = LINE_RATE_BPS,
+  timer = NEVER,
   needs = [],
 }: FixedOptions): ControllerFactory & { readonly made: Array<ScriptedController> } => {
   const made: Array<ScriptedController> = []
@@ -92,7 +96,7 @@ export const fixedController = ({
     needs,
     made,
     make: () => {
-      const controller = new ScriptedController(window, rate)
+      const controller = new ScriptedController(window, rate, timer)
       made.push(controller)
       return controller
     },
