@@ -175,7 +175,8 @@ export class EnginePair<Command, Event> {
       if (nextSend <= this.now) fail(`nextSend is ${nextSend} ps, yet at ${this.now} ps it sends nothing`)
       const fresh = pool.alloc() << Layout.RECORD_SHIFT
       for (let word = 0; word < Layout.RECORD_WORDS; word++) {
-        const same = pool.words[base + word] === pool.words[fresh + word] && pool.cold[base + word] === pool.cold[fresh + word]
+        const same =
+          pool.words[base + word] === pool.words[fresh + word] && pool.cold[base + word] === pool.cold[fresh + word]
         if (!same) fail("it sends nothing, yet the packet is touched")
       }
       pool.release(fresh >> Layout.RECORD_SHIFT)
@@ -207,7 +208,11 @@ export class EnginePair<Command, Event> {
     onWay?.(packet, crossing)
     const delays = path === undefined ? [1e6] : path(crossing)
     delays.forEach((delay, index) => {
-      this.fly({ time: this.now + delay, to: from === 0 ? 1 : 0, handle: index === 0 ? handle : pool.duplicate(handle) })
+      this.fly({
+        time: this.now + delay,
+        to: from === 0 ? 1 : 0,
+        handle: index === 0 ? handle : pool.duplicate(handle),
+      })
     })
     if (delays.length === 0) pool.release(handle)
   }

@@ -40,6 +40,12 @@ export class Packet {
   private word(index: number): number {
     return this.pool.words[this.base + index]!
   }
+  private coldWord(index: number): number {
+    return this.pool.cold[this.base + index]!
+  }
+  private setColdWord(index: number, value: number): void {
+    this.pool.cold[this.base + index] = value
+  }
   private setWord(index: number, value: number): void {
     this.pool.words[this.base + index] = value
   }
@@ -92,17 +98,17 @@ export class Packet {
   }
   /** Payload, bytes. */
   get payloadBytes(): number {
-    return this.word(PAYLOAD_BYTES)
+    return this.coldWord(PAYLOAD_BYTES)
   }
   set payloadBytes(value: number) {
-    this.setWord(PAYLOAD_BYTES, value)
+    this.setColdWord(PAYLOAD_BYTES, value)
   }
   /** Packet sequence number, 0 to 2^24 - 1. */
   get psn(): number {
-    return this.word(PSN)
+    return this.coldWord(PSN)
   }
   set psn(value: number) {
-    this.setWord(PSN, value & 0xffffff)
+    this.setColdWord(PSN, value & 0xffffff)
   }
   get source(): number {
     return this.word(NODES) & 0xffff
@@ -148,10 +154,10 @@ export class Packet {
   }
   /** Time stamped by the sender, ps; an acknowledgement carries its request's. */
   get stamp(): number {
-    return this.pool.doubles[(this.base >> 1) + STAMP_F64]!
+    return this.pool.coldF64[(this.base >> 1) + STAMP_F64]!
   }
   set stamp(time: number) {
-    this.pool.doubles[(this.base >> 1) + STAMP_F64] = time
+    this.pool.coldF64[(this.base >> 1) + STAMP_F64] = time
   }
 
   /** Telemetry of this packet: block and hops so far in one word, or -1. */
@@ -222,14 +228,14 @@ export class Packet {
 
   /** Extension record of this packet, or -1. */
   get extension(): number {
-    return this.word(EXTENSION)
+    return this.coldWord(EXTENSION)
   }
   /** Attaches an extension record when the packet has none; returns its first word's index in `pool.extension`. */
   extend(): number {
-    let index = this.word(EXTENSION)
+    let index = this.coldWord(EXTENSION)
     if (index < 0) {
       index = this.pool.allocExtension()
-      this.setWord(EXTENSION, index)
+      this.setColdWord(EXTENSION, index)
     }
     return index << EXTENSION_SHIFT
   }

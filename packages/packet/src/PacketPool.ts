@@ -1,4 +1,18 @@
-import { EXTENSION, EXTENSION_SHIFT, NEXT, RECORD_SHIFT, RECORD_WORDS, TELEMETRY } from "./Layout.ts"
+import {
+  EXTENSION,
+  EXTENSION_SHIFT,
+  EXTENSION_WORDS,
+  FLOW,
+  META,
+  NEXT,
+  NODES,
+  PLACE,
+  RECORD_SHIFT,
+  RECORD_WORDS,
+  TELEMETRY,
+  UDP_PORTS,
+  WIRE_BYTES,
+} from "./Layout.ts"
 import { exactTelemetry, TELEMETRY_HEAD, type TelemetryFormat } from "./Telemetry.ts"
 
 /** The pool met its limit: more packets are alive than the run allowed. */
@@ -27,12 +41,15 @@ export interface PoolOptions {
 /**
  * Every packet of a world, in struct-of-arrays form. A packet is an integer handle; `Packet` is the cursor to read one.
  *
- * Gotcha: `words`, `doubles`, `extension` and `telemetry` are replaced when the pool grows, so read them from the pool
+ * Gotcha: `words`, `cold`, `coldF64`, `extension` and `telemetry` are replaced when the pool grows, so read them from the pool
  * after every `alloc`, never keep them across one.
  */
 export class PacketPool {
+  /** Hot halves of the records; see `Layout`. */
   words: Int32Array
-  doubles: Float64Array
+  /** Cold halves, as words and as doubles. */
+  cold: Int32Array
+  coldF64: Float64Array
   extension: Int32Array = new Int32Array(0)
   telemetry: Int32Array = new Int32Array(0)
   /** Words in a telemetry block; 0 when the run carries none. */
@@ -60,9 +77,9 @@ export class PacketPool {
     // Whole half lines, so that a block lies in as few cache lines as it can.
     const words = TELEMETRY_HEAD + this.telemetryFormat.hopWords * this.telemetryHops
     this.telemetryStride = this.telemetryHops === 0 ? 0 : (words + 7) & ~7
-    const buffer = new ArrayBuffer(this.capacity * RECORD_WORDS * 4)
-    this.words = new Int32Array(buffer)
-    this.doubles = new Float64Array(buffer)
+    this.words = new Int32Array(this.capacity * RECORD_WORDS)
+    this.cold = new Int32Array(this.capacity * RECORD_WORDS)
+    this.coldF64 = new Float64Array(this.cold.buffer)
     this.chainRecords(0)
   }
 
@@ -83,21 +100,47 @@ export class PacketPool {
   }
 
   private clear(handle: number): void {
-    // Eight double stores: TypedArray.fill costs a call, and this runs once per packet.
-    const doubles = this.doubles
-    const half = handle << (RECORD_SHIFT - 1)
-    doubles[half] = 0
-    doubles[half + 1] = 0
-    doubles[half + 2] = 0
-    doubles[half + 3] = 0
-    doubles[half + 4] = 0
-    doubles[half + 5] = 0
-    doubles[half + 6] = 0
-    doubles[half + 7] = 0
+    // Plain stores: TypedArray.fill costs a call, and this runs once per packet.
     const base = handle << RECORD_SHIFT
-    this.words[base + TELEMETRY] = -1
-    this.words[base + EXTENSION] = -1
-    this.words[base + NEXT] = -1
+    const { cold, coldF64, words } = this
+    words[base + META] = 0
+    words[base + WIRE_BYTES] = 0
+    words[base + FLOW] = 0
+    words[base + TELEMETRY] = -1
+    words[base + NEXT] = -1
+    words[base + PLACE] = 0
+    words[base + NODES] = 0
+    words[base + UDP_PORTS] = 0
+    const half = base >> 1
+    coldF64[half] = 0
+    coldF64[half + 1] = 0
+    coldF64[half + 2] = 0
+    coldF64[half + 3] = 0
+    cold[base + EXTENSION] = -1
+  }
+
+  /** A copy of a packet, its telemetry and extension included. */
+  duplicate(handle: number): number {
+    const to = this.alloc() << RECORD_SHIFT
+    const from = handle << RECORD_SHIFT
+    this.words.copyWithin(to, from, from + RECORD_WORDS)
+    this.cold.copyWithin(to, from, from + RECORD_WORDS)
+    this.words[to + NEXT] = -1
+    const telemetry = this.words[to + TELEMETRY]!
+    if (telemetry >= 0) {
+      const block = this.allocTelemetry()
+      const start = (telemetry & 0xffffff) * this.telemetryStride
+      this.telemetry.copyWithin(block * this.telemetryStride, start, start + this.telemetryStride)
+      this.words[to + TELEMETRY] = block | (telemetry & ~0xffffff)
+    }
+    const extension = this.cold[to + EXTENSION]!
+    if (extension >= 0) {
+      const index = this.allocExtension()
+      const start = extension << EXTENSION_SHIFT
+      this.extension.copyWithin(index << EXTENSION_SHIFT, start, start + EXTENSION_WORDS)
+      this.cold[to + EXTENSION] = index
+    }
+    return to >> RECORD_SHIFT
   }
 
   /** Gives a packet back, with its telemetry and extension. */
@@ -112,7 +155,7 @@ export class PacketPool {
     const base = handle << RECORD_SHIFT
     const telemetry = this.words[base + TELEMETRY]!
     if (telemetry >= 0) this.releaseTelemetry(telemetry)
-    const extension = this.words[base + EXTENSION]!
+    const extension = this.cold[base + EXTENSION]!
     if (extension >= 0) this.releaseExtension(extension)
   }
 
@@ -159,11 +202,13 @@ export class PacketPool {
     if (this.capacity >= this.limit) throw new PoolExhausted("packets", this.limit)
     const from = this.capacity
     this.capacity = Math.min(this.limit, from * 2)
-    const buffer = new ArrayBuffer(this.capacity * RECORD_WORDS * 4)
-    const words = new Int32Array(buffer)
+    const words = new Int32Array(this.capacity * RECORD_WORDS)
     words.set(this.words)
     this.words = words
-    this.doubles = new Float64Array(buffer)
+    const cold = new Int32Array(words.length)
+    cold.set(this.cold)
+    this.cold = cold
+    this.coldF64 = new Float64Array(cold.buffer)
     this.chainRecords(from)
   }
 
