@@ -1,0 +1,250 @@
+import type { Packet } from "@rdmakit/packet"
+import { NEVER } from "@rdmakit/protocol"
+import { describe, expect, it } from "vitest"
+import { Endpoints, type HostNicOptions, type NicQueuePair, ReadyListNic, RoundRobinNic } from "../src/index.ts"
+import { bit, FakePorts, FakeQueuePair, pull, receive } from "./world.ts"
+
+const kinds = [
+  ["ReadyListNic", (options: HostNicOptions<number, string>) => new ReadyListNic(options)],
+  ["RoundRobinNic", (options: HostNicOptions<number, string>) => new RoundRobinNic(options)],
+] as const
+
+describe.each(kinds)("%s as a host's NIC", (_name, make) => {
+  const host = (portIds: ReadonlyArray<number> = [0], options: Partial<HostNicOptions<number, string>> = {}) => {
+    const ports = new FakePorts()
+    const endpoints = new Endpoints<number, string>()
+    const events: Array<string> = []
+    const nic = make({
+      node: 6,
+      ports,
+      endpoints,
+      portIds,
+      controlPauseMask: bit(3),
+      onEvent: (endpoint, event) => events.push(`${endpoint.flow} ${event}`),
+      ...options,
+    })
+    const add = (flow: number, given: ConstructorParameters<typeof FakeQueuePair>[1] = {}): FakeQueuePair => {
+      const each = new FakeQueuePair(flow, { port: portIds[0]!, ...given })
+      endpoints.add(each)
+      nic.add(0, each)
+      return each
+    }
+    return { ports, endpoints, nic, events, add }
+  }
+
+  describe("on arrival of a packet", () => {
+    it("hands it to the endpoint of the other direction, lets it go, and queues what it answers", () => {
+      const { ports, nic, add } = host()
+      const one = add(4, { left: 0 })
+      receive(nic, ports, 7, 4, "request")
+      expect(one.calls).toEqual(["7 packet 0"])
+      expect([ports.pool.alive, nic.quiet(0)]).toEqual([1, false])
+      expect([pull(nic, ports, 7), pull(nic, ports, 7)]).toEqual(["ack 4", undefined])
+      expect(ports.pool.alive).toBe(0)
+    })
+
+    it("kicks the endpoint's port when it answers, and when a reply came; else there is nothing new to send", () => {
+      const { ports, nic, add } = host()
+      add(4, { left: 0 })
+      ports.kicks.length = 0
+      receive(nic, ports, 1, 4, "silent")
+      expect(ports.kicks).toEqual([])
+      receive(nic, ports, 2, 4, "request")
+      receive(nic, ports, 3, 4, "reply")
+      expect(ports.kicks).toEqual([0, 0])
+    })
+
+    it("drains the endpoint though it does not answer: timer and events", () => {
+      const { ports, nic, add, events } = host()
+      const one = add(4, { left: 0 })
+      one.nextTimeout = 99
+      one.events.push("arrived", "again")
+      receive(nic, ports, 1, 4, "silent")
+      expect(events).toEqual(["4 arrived", "4 again"])
+      expect(ports.timers).toEqual([{ node: 6, endpoint: 4, time: 99 }])
+    })
+
+    it("counts those for endpoints that are gone, or never were", () => {
+      const { ports, endpoints, nic, add } = host()
+      add(4)
+      endpoints.remove(4)
+      receive(nic, ports, 1, 4, "request")
+      receive(nic, ports, 1, 1000)
+      expect([nic.late, ports.pool.alive]).toEqual([2, 0])
+    })
+
+    it("survives an engine that says it has an answer, and has none", () => {
+      const { ports, nic, add } = host()
+      const one = add(4, { left: 0 })
+      one.lies = true
+      receive(nic, ports, 1, 4, "request")
+      one.replies = 1
+      receive(nic, ports, 1, 4, "silent")
+      expect([pull(nic, ports, 1), ports.pool.alive]).toEqual([undefined, 0])
+    })
+
+    it("tells of each event, and lets the endpoint be removed meanwhile", () => {
+      const seen: Array<string> = []
+      const endpoints = new Endpoints<number, string>()
+      const { ports, nic, add } = host([0], {
+        endpoints,
+        onEvent: (endpoint: NicQueuePair<number, string>, event) => {
+          seen.push(event)
+          endpoints.remove(endpoint.flow)
+        },
+      })
+      const one = new FakeQueuePair(2, { left: 0 })
+      endpoints.add(one)
+      nic.add(0, one)
+      add(4)
+      one.events.push("completed 1", "completed 2")
+      receive(nic, ports, 1, 2)
+      expect([seen, endpoints.at(2)]).toEqual([["completed 1", "completed 2"], undefined])
+      expect(pull(nic, ports, 1)).toBe("4")
+    })
+  })
+
+  describe("sends acknowledgements", () => {
+    it("in order, ahead of data, several at once", () => {
+      const { ports, nic, add } = host()
+      add(2)
+      const other = add(4, { left: 0 })
+      receive(nic, ports, 1, 2, "request")
+      receive(nic, ports, 1, 4, "request")
+      other.replies = 2
+      receive(nic, ports, 1, 4, "silent")
+      expect(Array.from({ length: 5 }, () => pull(nic, ports, 1))).toEqual(["ack 2", "ack 4", "ack 4", "ack 4", "2"])
+    })
+
+    it("unless their priority is paused; data of another may go meanwhile", () => {
+      const { ports, nic, add } = host()
+      add(2, { priority: 5, gap: 10 })
+      receive(nic, ports, 1, 2, "request")
+      expect([pull(nic, ports, 1, 0, bit(3)), pull(nic, ports, 1, 0, bit(3)), nic.quiet(0)]).toEqual([
+        "2",
+        undefined,
+        false,
+      ])
+      expect([pull(nic, ports, 1, 0, bit(5)), pull(nic, ports, 1)]).toEqual(["ack 2", undefined])
+    })
+
+    it("that a tracer sees first", () => {
+      const { ports, nic, add } = host()
+      const seen: Array<string> = []
+      nic.onControl = (now, port, packet: Packet) => seen.push(`${now} ${port} ${packet.flow}`)
+      add(2)
+      receive(nic, ports, 5, 2, "request")
+      expect(seen).toEqual(["5 0 2"])
+    })
+
+    it("by the port of their endpoint", () => {
+      const { ports, nic, add } = host([5, 3])
+      add(2, { port: 3, left: 0 })
+      add(4, { port: 5, left: 0 })
+      receive(nic, ports, 1, 4, "request")
+      receive(nic, ports, 1, 2, "request")
+      expect([pull(nic, ports, 1, 3), pull(nic, ports, 1, 3), pull(nic, ports, 1, 5)]).toEqual([
+        "ack 2",
+        undefined,
+        "ack 4",
+      ])
+    })
+  })
+
+  describe("keeps timers", () => {
+    it("asks for one, and for another only if it is earlier", () => {
+      const { ports, nic, add } = host()
+      const one = add(4)
+      const times = () => ports.timers.map(({ time }) => time)
+      expect(times()).toEqual([])
+      for (const time of [100, 100, 150, NEVER, 60]) {
+        one.nextTimeout = time
+        receive(nic, ports, 1, 4)
+      }
+      expect(times()).toEqual([100, 60])
+    })
+
+    it("passes over those that a later request made void, and asks again for what is still to come", () => {
+      const { ports, nic, add } = host()
+      const one = add(4)
+      one.nextTimeout = 100
+      receive(nic, ports, 1, 4)
+      one.nextTimeout = 60
+      receive(nic, ports, 1, 4)
+      one.nextTimeout = 130
+      // At 60 nothing is due any more.
+      nic.timer(60, 4)
+      expect(one.calls.filter((call) => call.includes("timeout"))).toEqual([])
+      expect(ports.timers.map(({ time }) => time)).toEqual([100, 60, 130])
+      nic.timer(100, 4)
+      nic.timer(130, 4)
+      nic.timer(130, 4)
+      expect(one.calls.filter((call) => call.includes("timeout"))).toEqual(["130 timeout"])
+    })
+
+    it("handles them, drains the endpoint and kicks its port", () => {
+      const { ports, nic, add, events } = host()
+      const one = add(4, { left: 0 })
+      one.nextTimeout = 100
+      receive(nic, ports, 1, 4)
+      one.left = 1
+      one.events.push("timed out")
+      ports.kicks.length = 0
+      nic.timer(100, 4)
+      expect([events, ports.kicks, pull(nic, ports, 100)]).toEqual([["4 timed out"], [0], "4"])
+    })
+
+    it("of a packet sent", () => {
+      const { ports, nic, add } = host()
+      const one = add(4)
+      one.nextTimeout = 77
+      expect(pull(nic, ports, 1)).toBe("4")
+      expect(ports.timers).toEqual([{ node: 6, endpoint: 4, time: 77 }])
+    })
+
+    it("of endpoints that are gone do nothing; a new endpoint with an old number has its own", () => {
+      const { ports, endpoints, nic, add } = host()
+      const one = add(4)
+      one.nextTimeout = 100
+      receive(nic, ports, 1, 4)
+      endpoints.remove(4)
+      nic.timer(100, 4)
+      const two = add(4)
+      nic.timer(100, 4)
+      two.nextTimeout = 300
+      receive(nic, ports, 2, 4)
+      nic.timer(300, 4)
+      expect([one.calls.at(-1), two.calls.at(-1)]).toEqual(["1 packet 0", "300 timeout"])
+    })
+  })
+
+  it("keeps ports apart: a queue pair sends through its own", () => {
+    const { ports, nic, add } = host([5, 3])
+    add(2, { port: 3 })
+    add(4, { port: 5 })
+    add(6, { port: 3 })
+    expect(new Set([pull(nic, ports, 0, 3), pull(nic, ports, 0, 3), pull(nic, ports, 0, 3)])).toEqual(
+      new Set(["2", "6"]),
+    )
+    expect([pull(nic, ports, 0, 5), pull(nic, ports, 0, 5)]).toEqual(["4", "4"])
+    expect([nic.quiet(3), nic.quiet(5), ports.kicks]).toEqual([false, false, [3, 5, 3]])
+  })
+
+  it("is quiet on a port where nothing could be sent", () => {
+    const { nic } = host([5, 3])
+    expect([nic.quiet(5), nic.quiet(3)]).toEqual([true, true])
+  })
+})
+
+describe("Endpoints", () => {
+  it("grow with the numbers they are given", () => {
+    const endpoints = new Endpoints<number, string>()
+    const far = new FakeQueuePair(1000)
+    endpoints.add(far)
+    expect([endpoints.at(1000), endpoints.at(999), endpoints.at(5000)]).toEqual([far, undefined, undefined])
+    expect([endpoints.armed(1000), endpoints.armed(0)]).toEqual([NEVER, NEVER])
+    endpoints.remove(5000)
+    endpoints.remove(1000)
+    expect(endpoints.at(1000)).toBeUndefined()
+  })
+})
