@@ -59,7 +59,7 @@ export class Packet {
   }
   /** True when every given flag bit (see `Flag`) is set. */
   has(flag: number): boolean {
-    return (this.word(META) & flag) !== 0
+    return (this.word(META) & flag) === flag
   }
   set(flag: number): void {
     this.setWord(META, this.word(META) | flag)

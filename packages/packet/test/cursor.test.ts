@@ -1,0 +1,140 @@
+import fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { Ecn, Flag, Layout, Opcode, Packet, PacketPool } from "../src/index.ts"
+
+/** Each field of the cursor, its range, and how it is written. */
+const below = (n: number) => fc.integer({ min: 0, max: n - 1 })
+const fields = {
+  opcode: below(256),
+  priority: below(8),
+  ecn: below(4),
+  wireBytes: below(2 ** 31),
+  payloadBytes: below(2 ** 31),
+  psn: below(2 ** 24),
+  udpPorts: below(2 ** 32),
+  flow: below(2 ** 31),
+  ingressPort: below(2 ** 24),
+  hop: below(256),
+  stamp: fc.integer({ min: 0, max: 2 ** 53 - 1 }),
+  nodes: fc.tuple(below(65536), below(65536)),
+  flag: fc.constantFrom(...Object.values(Flag)),
+  unflag: fc.constantFrom(...Object.values(Flag)),
+} as const
+type Field = keyof typeof fields
+
+const write = fc.oneof(
+  ...(Object.keys(fields) as Array<Field>).map((field) =>
+    fc.record({ field: fc.constant(field), value: fields[field] as fc.Arbitrary<number | [number, number]> }),
+  ),
+)
+
+const numeric = [
+  "opcode",
+  "priority",
+  "ecn",
+  "wireBytes",
+  "payloadBytes",
+  "psn",
+  "udpPorts",
+  "flow",
+  "ingressPort",
+  "hop",
+  "stamp",
+] as const
+
+describe("the cursor", () => {
+  it("writes every field without touching another, or another packet", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.boolean(), write), { maxLength: 60 }), (writes) => {
+        const pool = new PacketPool({ limit: 4 })
+        const packet = new Packet(pool)
+        const models = [0, 1].map(() => ({
+          handle: pool.alloc(),
+          values: new Map<string, number>(numeric.map((field) => [field, 0])),
+          nodes: [0, 0],
+          flags: new Set<number>(),
+        }))
+        for (const [second, { field, value }] of writes) {
+          const model = models[second ? 1 : 0]!
+          packet.at(model.handle)
+          if (field === "nodes") {
+            const [source, destination] = value as [number, number]
+            packet.setNodes(source, destination)
+            model.nodes = [source, destination]
+          } else if (field === "flag") {
+            packet.set(value as number)
+            model.flags.add(value as number)
+          } else if (field === "unflag") {
+            packet.clear(value as number)
+            model.flags.delete(value as number)
+          } else {
+            packet[field] = value as number
+            model.values.set(field, value as number)
+          }
+        }
+        for (const model of models) {
+          packet.at(model.handle)
+          for (const field of numeric) expect(`${field} ${packet[field]}`).toBe(`${field} ${model.values.get(field)}`)
+          expect([packet.source, packet.destination]).toEqual(model.nodes)
+          for (const flag of Object.values(Flag)) expect(packet.has(flag)).toBe(model.flags.has(flag))
+          expect([packet.telemetry, packet.extension]).toEqual([-1, -1])
+        }
+      }),
+    )
+  })
+
+  it("packs opcode, flags, priority and ECN into one word", () => {
+    const packet = new Packet(new PacketPool({ limit: 4 }))
+    packet.at(packet.pool.alloc())
+    packet.meta = Opcode.WriteOnly | Flag.AckRequest | Flag.Telemetry | (3 << 24) | (Ecn.Capable0 << 28)
+    expect([packet.opcode, packet.priority, packet.ecn]).toEqual([Opcode.WriteOnly, 3, Ecn.Capable0])
+    expect([packet.has(Flag.AckRequest), packet.has(Flag.Telemetry), packet.has(Flag.Trimmed)]).toEqual([
+      true,
+      true,
+      false,
+    ])
+    const meta = packet.meta
+    packet.ecn = Ecn.Experienced
+    packet.ecn = Ecn.Capable0
+    expect(packet.meta).toBe(meta)
+  })
+
+  it("has two flags when it has both", () => {
+    const packet = new Packet(new PacketPool({ limit: 4 }))
+    packet.at(packet.pool.alloc())
+    packet.set(Flag.AckRequest)
+    expect(packet.has(Flag.AckRequest | Flag.Solicited)).toBe(false)
+    packet.set(Flag.Solicited)
+    expect(packet.has(Flag.AckRequest | Flag.Solicited)).toBe(true)
+  })
+
+  it("counts switches as the packet enters them, 24-bit ports and 24-bit PSNs", () => {
+    const packet = new Packet(new PacketPool({ limit: 4 }))
+    packet.at(packet.pool.alloc())
+    packet.enterSwitch(0xffffff)
+    packet.enterSwitch(5)
+    expect([packet.hop, packet.ingressPort]).toEqual([2, 5])
+    packet.hop = 255
+    expect([packet.hop, packet.ingressPort]).toEqual([255, 5])
+    packet.psn = 2 ** 24 + 3
+    expect(packet.psn).toBe(3)
+  })
+
+  it("points the payload at a slab", () => {
+    const pool = new PacketPool({ limit: 4 })
+    const packet = new Packet(pool)
+    packet.at(pool.alloc())
+    const before = packet.extend()
+    packet.setSlabPayload(4, 1500, Flag.SlabPayload)
+    expect(packet.extend()).toBe(before)
+    expect(packet.has(Flag.SlabPayload)).toBe(true)
+    expect(pool.extension[before + Layout.EXT.payloadSlab]).toBe(4)
+    expect(pool.extension[before + Layout.EXT.payloadOffset]).toBe(1500)
+  })
+
+  it("has room in the extension for every field, none over another", () => {
+    const offsets = Object.values(Layout.EXT)
+    expect(new Set(offsets).size).toBe(offsets.length)
+    expect(Math.max(...offsets)).toBeLessThan(Layout.EXTENSION_WORDS)
+  })
+})
