@@ -1,7 +1,7 @@
 import { Endpoints, type HostNic, type HostNicOptions, type NicQueuePair } from "@rdmakit/nic"
 import { PacketPool, type TelemetryFormat } from "@rdmakit/packet"
 import { type Ack, type ControllerFactory, NEVER, type PathInfo, type Switch, type Time } from "@rdmakit/protocol"
-import { ExactKernel } from "@rdmakit/sim"
+import { type ExactKernel, exactKernel } from "@rdmakit/sim"
 import { type Graph, Ports, Routes, type RoutesOptions } from "@rdmakit/topology"
 import { makeAck, type RcCommand, type RcConfig, type RcEvent, RcQueuePair } from "@rdmakit/transport-ib"
 import type { FlowTable } from "./FlowTable.ts"
@@ -90,12 +90,11 @@ export class World {
       framing.pfcBytes,
     )
     const pool = new PacketPool({
-      capacity: 4096,
       telemetryHops: telemetry ? Math.max(1, this.routes.maxHops) : 0,
       telemetryFormat: parts.telemetryFormat,
       telemetryRates: parts.telemetryRates,
     })
-    this.kernel = new ExactKernel({
+    this.kernel = exactKernel({
       network: {
         nodes: graph.nodes,
         ports: this.ports.count,
@@ -212,7 +211,7 @@ export class World {
     }
     const forward = (sourcePort | (destinationPort << 16)) >>> 0
     const reverse = (destinationPort | (sourcePort << 16)) >>> 0
-    const port = out[out.length === 1 ? 0 : parts.choosePort(source, destination, forward, out.length)]!
+    const port = this.hostPort(source, destination, forward)!
     const priority = flows.priority[flow]!
     const path = parts.path(flow, source, destination, this.ports.rateBps[port]!)
     const requester = new RcQueuePair(now, parts.transport, this.ack, {
@@ -234,11 +233,17 @@ export class World {
       path: undefined,
     })
     requester.port = port
-    responder.port = back[back.length === 1 ? 0 : parts.choosePort(destination, source, reverse, back.length)]!
+    responder.port = this.hostPort(destination, source, reverse)!
     this.endpoints.add(requester)
     this.endpoints.add(responder)
     requester.command(now, { writeBytes: flows.bytes[flow]!, message: flow })
     this.nics[source]!.add(now, requester)
+  }
+
+  /** Port through which a queue pair of `node` sends to `peer`; undefined without a way. */
+  hostPort(node: number, peer: number, udpPorts: number): number | undefined {
+    const ports = this.routes.nextHops(node, peer)
+    return ports[ports.length <= 1 ? 0 : this.parts.choosePort(node, peer, udpPorts, ports.length)]
   }
 
   private flowEvent(endpoint: NicQueuePair<RcCommand, RcEvent>, event: RcEvent): void {

@@ -1,4 +1,26 @@
 export type { Flow } from "./FlowTable.ts"
 export { FlowTable } from "./FlowTable.ts"
+export { IdealCompletion } from "./IdealCompletion.ts"
+export { frameBytesOf, type NetworkContext, type NicFactory, readyListNics, type SwitchFactory } from "./Models.ts"
+export { type NativeOptions, type NativeParts, nativeParts } from "./NativeParts.ts"
+export {
+  type BufferDemand,
+  bufferDemand,
+  type EcnRule,
+  ecnRule,
+  headroomBytes,
+  type SwitchSettings,
+  sharedBufferSwitches,
+} from "./NativeSwitch.ts"
+export { nativeTransport, type TransportSettings } from "./NativeTransport.ts"
+export {
+  type Run,
+  type RunOutcome,
+  type RunProgress,
+  type UnfinishedFlow,
+  WorldRun,
+  type WorldRunOptions,
+} from "./Run.ts"
+export { type SimulateOptions, simulate } from "./simulate.ts"
 export type { MakeNic, MakeSwitch, Sampler, SwitchContext, WorldParts } from "./World.ts"
 export { World } from "./World.ts"

@@ -1,4 +1,4 @@
-import { type Flow, FlowTable, World } from "@rdmakit/fabric"
+import { type Flow, FlowTable, type Run, type RunOutcome, type RunProgress, World, WorldRun } from "@rdmakit/fabric"
 import {
   formatFctLine,
   formatPfcLine,
@@ -13,7 +13,6 @@ import type { Ns3Inputs } from "./Ns3Inputs.ts"
 import { ns3Parts } from "./Ns3Mode.ts"
 import { Ns3Tracer } from "./Ns3Tracer.ts"
 import { QueueMonitor } from "./QueueMonitor.ts"
-import { type Run, type RunOutcome, type RunProgress, WorldRun } from "./Run.ts"
 
 const NS = 1000
 const FIRST_PORT = 10000

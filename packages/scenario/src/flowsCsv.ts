@@ -1,5 +1,5 @@
+import type { RunOutcome } from "@rdmakit/fabric"
 import { NEVER } from "@rdmakit/protocol"
-import type { RunOutcome } from "./Run.ts"
 
 const HEADER =
   "flow,source,destination,priority,source_port,destination_port,size_bytes,start_ps,completion_ps,ideal_ps,slowdown,state,reason\n"

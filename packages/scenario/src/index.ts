@@ -1,3 +1,11 @@
+export {
+  type Run,
+  type RunOutcome,
+  type RunProgress,
+  type SimulateOptions,
+  simulate,
+  type UnfinishedFlow,
+} from "@rdmakit/fabric"
 export { flowsCsv } from "./flowsCsv.ts"
 export {
   type FoundFile,
@@ -13,6 +21,4 @@ export { loadNs3Inputs, type Ns3InputOptions, type Ns3Inputs } from "./Ns3Inputs
 export { FLOWS_FILE, type Ns3OutputNames, ns3OutputNames, SUMMARY_FILE } from "./Ns3Outputs.ts"
 export { type Ns3Files, Ns3Simulation } from "./Ns3Simulation.ts"
 export { type PoissonOptions, poissonFlows } from "./PoissonFlows.ts"
-export type { Run, RunOutcome, RunProgress, UnfinishedFlow } from "./Run.ts"
 export { fbHadoop, SizeDistribution, type SizePoint } from "./SizeDistribution.ts"
-export { type SimulateOptions, simulate } from "./simulate.ts"

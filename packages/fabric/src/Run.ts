@@ -1,7 +1,8 @@
-import type { FlowTable, World } from "@rdmakit/fabric"
 import { dropNames, NEVER, type Time } from "@rdmakit/protocol"
 import { LinkLoss } from "@rdmakit/sim"
 import { hash32 } from "@rdmakit/units"
+import type { FlowTable } from "./FlowTable.ts"
+import type { World } from "./World.ts"
 
 /** How far a run has come. */
 export interface RunProgress {
@@ -108,6 +109,14 @@ const unfinishedOf = (world: World): Array<UnfinishedFlow> => {
   return unfinished
 }
 
+export interface WorldRunOptions {
+  readonly until: Time
+  readonly controller: string
+  readonly seed: number
+  readonly ideal: (flow: number) => Time
+  readonly notes?: ReadonlyArray<string>
+}
+
 /** Steps a world up to a stop time and sums up. */
 export class WorldRun implements Run {
   readonly world: World
@@ -115,19 +124,22 @@ export class WorldRun implements Run {
   private readonly controller: string
   private readonly seed: number
   private readonly ideal: (flow: number) => Time
+  private readonly known: ReadonlyArray<string>
   private readonly bytesTotal: number
   private bytesFinished = 0
 
   /**
-   * @param until no event at or after this is executed
-   * @param ideal completion time of a flow alone in the network
+   * @param options.until no event at or after this is executed
+   * @param options.ideal completion time of a flow alone in the network
+   * @param options.notes what the outcome's reader should know beforehand
    */
-  constructor(world: World, options: { until: Time; controller: string; seed: number; ideal: (flow: number) => Time }) {
+  constructor(world: World, options: WorldRunOptions) {
     this.world = world
     this.until = options.until
     this.controller = options.controller
     this.seed = options.seed
     this.ideal = options.ideal
+    this.known = options.notes ?? []
     const { flows } = world
     this.bytesTotal = flows.bytes.reduce((sum, bytes) => sum + Math.max(1, bytes), 0)
     const { onFinish } = world
@@ -197,7 +209,7 @@ export class WorldRun implements Run {
 
   private notes(): Array<string> {
     const { world } = this
-    const notes: Array<string> = []
+    const notes: Array<string> = [...this.known]
     if (world.flows.finishedCount > 0 && world.controllerActions === 0) {
       notes.push(`controller ${this.controller} never acted: no flow was long enough for its feedback, or none came`)
     }

@@ -1,0 +1,88 @@
+import type { Time } from "@rdmakit/protocol"
+import { packetsOf } from "@rdmakit/transport-ib"
+import type { World, WorldParts } from "./World.ts"
+
+/**
+ * How long each flow would take alone in the network on the path it took, at full rate and without a window: packets
+ * with all their headers, stored and forwarded at every switch, and the last one's acknowledgement on its way back. No
+ * run can be quicker, so slowdowns against it are 1 or more. Flows whose first packet did not arrive are given the
+ * path of the first next hops.
+ */
+export class IdealCompletion {
+  private readonly world: World
+  private readonly parts: WorldParts
+
+  constructor(world: World, parts: WorldParts) {
+    this.world = world
+    this.parts = parts
+  }
+
+  /** ps; NaN where there is no way. */
+  of(flow: number): Time {
+    const { flows } = this.world
+    const there = this.path(flow, 0)
+    const back = this.path(flow, 1)
+    if (there === undefined || back === undefined) return Number.NaN
+    return this.lastArrival(there, flows.bytes[flow]!) + this.crossing(back, this.parts.transport.framing.ackBytes)
+  }
+
+  /** Ports from source to destination, or back: those the flow's packets took as far as they are known. */
+  private path(flow: number, direction: 0 | 1): ReadonlyArray<number> | undefined {
+    const { flows, ports, routes, kernel } = this.world
+    const [from, to] = direction === 0 ? [flows.source, flows.destination] : [flows.destination, flows.source]
+    const destination = to[flow]!
+    const first = this.world.hostPort(from[flow]!, destination, this.udpPorts(flow, direction))
+    if (first === undefined) return undefined
+    const path: Array<number> = [first]
+    for (let hop = 0; hop <= routes.maxHops; hop++) {
+      const node = ports.peerNode(path[hop]!)
+      if (node === destination) return path
+      const taken = kernel.paths.at(2 * flow + direction, hop) - 1
+      const next = taken >= 0 ? taken : routes.nextHops(node, destination)[0]
+      if (next === undefined) return undefined
+      path.push(next)
+    }
+    return undefined
+  }
+
+  private udpPorts(flow: number, direction: 0 | 1): number {
+    const { flows } = this.world
+    const source = flows.sourcePort[flow]!
+    const destination = flows.destinationPort[flow]!
+    return (direction === 0 ? source | (destination << 16) : destination | (source << 16)) >>> 0
+  }
+
+  private crossing(path: ReadonlyArray<number>, bytes: number): Time {
+    const { rateBps, delayPs } = this.world.ports
+    return path.reduce((sum, port) => sum + delayPs[port]! + this.parts.serializationPs(bytes, rateBps[port]!), 0)
+  }
+
+  /**
+   * Of the last packet: it follows the full ones, which are spaced by the slowest link so far; at some link it catches
+   * up with them, and from there on only its own serialization counts.
+   */
+  private lastArrival(path: ReadonlyArray<number>, bytes: number): Time {
+    const { mtuBytes, framing } = this.parts.transport
+    const { rateBps, delayPs } = this.world.ports
+    const packets = packetsOf(bytes, mtuBytes)
+    const headers = framing.dataBytes + framing.telemetryBytes
+    const full = mtuBytes + headers
+    const last = Math.max(framing.leastBytes, bytes - (packets - 1) * mtuBytes + headers)
+    if (packets === 1) return this.crossing(path, last)
+    let rest = 0
+    for (const port of path) rest += this.parts.serializationPs(last, rateBps[port]!)
+    let latest = 0
+    let before = 0
+    let slowest = 0
+    let propagation = 0
+    for (const port of path) {
+      const serialization = this.parts.serializationPs(Math.max(framing.leastBytes, full), rateBps[port]!)
+      before += serialization
+      slowest = Math.max(slowest, serialization)
+      latest = Math.max(latest, before + (packets - 2) * slowest + rest)
+      rest -= this.parts.serializationPs(last, rateBps[port]!)
+      propagation += delayPs[port]!
+    }
+    return latest + propagation
+  }
+}

@@ -1,0 +1,39 @@
+import { type HostNicOptions, ReadyListNic } from "@rdmakit/nic"
+import type { ControllerFactory, SwitchPorts } from "@rdmakit/protocol"
+import type { Graph, Ports } from "@rdmakit/topology"
+import type { RcCommand, RcConfig, RcEvent } from "@rdmakit/transport-ib"
+import type { MakeNic, MakeSwitch } from "./World.ts"
+
+/** What a model of switches or NICs is told of the network it is for. */
+export interface NetworkContext {
+  readonly graph: Graph
+  readonly ports: Ports
+  readonly transport: RcConfig
+  readonly controller: ControllerFactory
+  /** Rates that telemetry can name, bit/s: a port's rate code is its rate's index here. */
+  readonly telemetryRates: ReadonlyArray<number>
+  readonly seed: number
+}
+
+/** A model of a network's switches: called once for a network, what it gives once for each switch. */
+export type SwitchFactory = (network: NetworkContext) => MakeSwitch
+
+/** A model of a network's NICs: called once for a network, what it gives once for each host. */
+export type NicFactory = (network: NetworkContext) => MakeNic
+
+/** The ideal NIC: no cost, a list of queue pairs that may send, a heap of those that are paced. */
+export const readyListNics: NicFactory = () => (options: HostNicOptions<RcCommand, RcEvent>) =>
+  new ReadyListNic(options)
+
+/** The largest data packet on the wire, bytes. */
+export const frameBytesOf = ({ mtuBytes, framing }: RcConfig): number =>
+  Math.max(framing.leastBytes, mtuBytes + framing.dataBytes + framing.telemetryBytes)
+
+/** Values made once for each kernel and shared by its switches. */
+export const oncePerKernel = <A>(make: (ports: SwitchPorts) => A): ((ports: SwitchPorts) => A) => {
+  let last: { readonly ports: SwitchPorts; readonly value: A } | undefined
+  return (ports) => {
+    if (last?.ports !== ports) last = { ports, value: make(ports) }
+    return last.value
+  }
+}

@@ -1,0 +1,93 @@
+import { exactTelemetry } from "@rdmakit/packet"
+import type { ControllerFactory, Feedback, PathInfo } from "@rdmakit/protocol"
+import { ExactDelays, type Graph, Ports, Routes } from "@rdmakit/topology"
+import { murmur3, serializationPs } from "@rdmakit/units"
+import { frameBytesOf, type NetworkContext, type NicFactory, readyListNics, type SwitchFactory } from "./Models.ts"
+import { sharedBufferSwitches } from "./NativeSwitch.ts"
+import { nativeTransport, type TransportSettings } from "./NativeTransport.ts"
+import type { WorldParts } from "./World.ts"
+
+export interface NativeOptions {
+  readonly graph: Graph
+  readonly controller: ControllerFactory
+  /** Of hashes, marks and losses, 32 bits. Default 0. */
+  readonly seed?: number
+  /** Default `sharedBufferSwitches()`. */
+  readonly switches?: SwitchFactory
+  /** Default `readyListNics`. */
+  readonly nics?: NicFactory
+  readonly transport?: TransportSettings
+  /** Packets lost on purpose: by directed port, the ordinals (from 0) of the packets that cross its link. */
+  readonly losses?: ReadonlyMap<number, ReadonlySet<number>>
+}
+
+/** The parts of a network, and what its user should know of them. */
+export interface NativeParts {
+  readonly parts: WorldParts
+  readonly notes: ReadonlyArray<string>
+}
+
+/** What this world can tell a controller. */
+const supplied: ReadonlyArray<Feedback> = ["rtt", "ecn", "int"]
+
+/**
+ * A simulated network in exact picoseconds: ideal NICs, seeded ECMP, strict priorities, telemetry that is not rounded.
+ * What the controller needs is switched on; a note says what cannot be had.
+ *
+ * @throws RcOptionsError, TopologyError; `new World` of the parts throws BufferTooSmall
+ */
+export const nativeParts = (options: NativeOptions): NativeParts => {
+  const { graph, controller, seed = 0, transport: settings = {} } = options
+  const ports = new Ports(graph)
+  const routes = new Routes(graph, ports)
+  const transport = nativeTransport(settings, controller, Math.max(1, routes.maxHops))
+  const telemetryRates = [...new Set(ports.rateBps)].sort((a, b) => a - b)
+  const network: NetworkContext = { graph, ports, transport, controller, telemetryRates, seed }
+  const { switches = sharedBufferSwitches(), nics = readyListNics } = options
+  const missing = controller.needs.filter((need) => !supplied.includes(need))
+  return {
+    parts: {
+      graph,
+      routes: {},
+      transport,
+      controller,
+      makeSwitch: switches(network),
+      makeNic: nics(network),
+      path: pathsOf(network, routes, settings.baseRtt ?? "fabric"),
+      choosePort: (source, destination, udpPorts, count) => murmur3(seed, source, destination, udpPorts) % count,
+      serializationPs,
+      discipline: "strict",
+      telemetryFormat: exactTelemetry,
+      telemetryRates,
+      // An acknowledgement has its flow's priority, and waits as soon as any but the control queue is paused.
+      controlPauseMask: 0xfe,
+      startEvents: 0,
+      seed,
+      ...(options.losses === undefined ? {} : { losses: options.losses }),
+    },
+    notes: missing.map(
+      (need) => `controller ${controller.name} needs ${need}, which this network does not supply: it goes without`,
+    ),
+  }
+}
+
+/** Base RTT and window, NIC rate times base RTT (HPCC §3.2: W_init = B_NIC · T). */
+function pathsOf(network: NetworkContext, routes: Routes, baseRtt: "fabric" | "pair"): WorldParts["path"] {
+  const { transport, ports, seed } = network
+  const { ackBytes } = transport.framing
+  const delays = new ExactDelays(routes, ports, { dataBytes: frameBytesOf(transport), ackBytes })
+  const longest = baseRtt === "fabric" ? delays.maxima().rttPs : 0
+  return (flow, source, destination, lineRateBps): PathInfo => {
+    const baseRttPs = baseRtt === "fabric" ? longest : delays.pair(source, destination).rttPs
+    return {
+      lineRateBps,
+      baseRttPs,
+      windowBytes: Math.max(1, Math.floor((lineRateBps * baseRttPs) / 8e12)),
+      mtuBytes: transport.mtuBytes,
+      timeModulusPs: exactTelemetry.timeModulusPs,
+      bytesModulus: exactTelemetry.bytesModulus,
+      flow,
+      seed,
+    }
+  }
+}

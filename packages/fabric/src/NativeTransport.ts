@@ -1,0 +1,70 @@
+import { Ecn } from "@rdmakit/packet"
+import type { ControllerFactory } from "@rdmakit/protocol"
+import {
+  type Framing,
+  localAckTimeoutPs,
+  ns3Framing,
+  type RcConfig,
+  rcConfig,
+  rocev2Framing,
+} from "@rdmakit/transport-ib"
+
+/** What the reliable connections of a network are set to. Every field has a default. */
+export interface TransportSettings
+  extends Partial<
+    Pick<
+      RcConfig,
+      | "mtuBytes"
+      | "ackEvery"
+      | "nakIntervalPs"
+      | "ackDuplicates"
+      | "ackTimeoutPs"
+      | "retryCount"
+      | "repace"
+      | "rateBound"
+    >
+  > {
+  /**
+   * What headers cost. "simulator", the default: 48 B a packet and 42 B of INT, as in the HPCC paper's simulations.
+   * "rocev2": RoCEv2 over IPv4 on the wire, preamble and gap included. Or a framing of one's own.
+   */
+  readonly framing?: "simulator" | "rocev2" | Framing
+  /**
+   * The base RTT that controllers are told. "fabric", the default: the largest of any two hosts, one for all flows
+   * (HPCC §3.3: T). "pair": of the flow's own hosts. The window is that times the NIC's rate.
+   */
+  readonly baseRtt?: "fabric" | "pair"
+}
+
+/** Payload of the HPCC paper's simulations, bytes. */
+const MTU_BYTES = 1000
+/** 4.19 ms. */
+const TIMEOUT_CODE = 10
+
+const framingOf = (name: TransportSettings["framing"], telemetry: boolean, hops: number): Framing => {
+  if (typeof name === "object") return name
+  const kind = telemetry ? "int" : "none"
+  return name === "rocev2" ? rocev2Framing(kind, hops) : ns3Framing(kind)
+}
+
+/**
+ * A reliable connection for these settings: every packet is acknowledged, a gap is told of by one NAK, duplicates are
+ * answered, data is ECN-capable, and the timeout is 4.096 µs · 2^10 (IBTA 1.7 §9.7.6.1.3) unless the settings say
+ * otherwise.
+ *
+ * @param hops switches on the longest path: room for their telemetry
+ * @throws RcOptionsError
+ */
+export const nativeTransport = (settings: TransportSettings, controller: ControllerFactory, hops: number): RcConfig => {
+  const { framing, baseRtt: _, ...rest } = settings
+  const telemetry = controller.needs.includes("int")
+  return rcConfig({
+    mtuBytes: MTU_BYTES,
+    ackTimeoutPs: localAckTimeoutPs(TIMEOUT_CODE),
+    ecn: Ecn.Capable0,
+    ...rest,
+    controller,
+    telemetry,
+    framing: framingOf(framing, telemetry, hops),
+  })
+}
