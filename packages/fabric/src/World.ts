@@ -1,7 +1,7 @@
 import { Endpoints, type HostNic, type HostNicOptions, type NicQueuePair } from "@rdmakit/nic"
 import { PacketPool, type TelemetryFormat } from "@rdmakit/packet"
 import { type Ack, type ControllerFactory, NEVER, type PathInfo, type Switch, type Time } from "@rdmakit/protocol"
-import { type ExactKernel, exactKernel } from "@rdmakit/sim"
+import { ExactKernel } from "@rdmakit/sim"
 import { type Graph, Ports, Routes, type RoutesOptions } from "@rdmakit/topology"
 import { makeAck, type RcCommand, type RcConfig, type RcEvent, RcQueuePair } from "@rdmakit/transport-ib"
 import type { FlowTable } from "./FlowTable.ts"
@@ -94,7 +94,7 @@ export class World {
       telemetryFormat: parts.telemetryFormat,
       telemetryRates: parts.telemetryRates,
     })
-    this.kernel = exactKernel({
+    this.kernel = new ExactKernel({
       network: {
         nodes: graph.nodes,
         ports: this.ports.count,
