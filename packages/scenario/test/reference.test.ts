@@ -1,0 +1,54 @@
+import { compareTr, formatTopology, type Ns3Topology } from "@rdmakit/ns3"
+import { hpccFabric } from "@rdmakit/topology"
+import { describe, expect, it } from "vitest"
+import { referenceInputs, referenceOctets, referenceText, runReference } from "./reference.ts"
+
+const modes = ["hpcc", "timely"] as const
+
+describe.each(modes)("%s: the reference's own files, byte for byte", (mode) => {
+  it("tiny: completion times, pauses, queues, and every event of the trace", () => {
+    const { simulation, trace } = runReference(referenceInputs(`tiny/${mode}.config.txt`))
+    const { fct, pfc, qlen } = simulation.files()
+    expect(fct).toBe(referenceText(`tiny/${mode}.fct.txt`))
+    expect(pfc).toBe(referenceText(`tiny/${mode}.pfc.txt`))
+    expect(qlen).toBe(referenceText(`tiny/${mode}.qlen.txt`))
+    const comparison = compareTr(referenceOctets(`tiny/${mode}.tr`), trace)
+    expect(comparison.first).toBeUndefined()
+    expect(comparison).toMatchObject({ same: true, differing: 0, header: [] })
+    expect(comparison.identical).toBeGreaterThan(30)
+  })
+
+  it("incast16: completion times and queues", () => {
+    const { simulation, outcome } = runReference(referenceInputs(`incast16/${mode}.config.txt`))
+    const { fct, qlen } = simulation.files()
+    expect(fct).toBe(referenceText(`incast16/${mode}.fct.txt`))
+    expect(qlen).toBe(referenceText(`incast16/${mode}.qlen.txt`))
+    expect(outcome).toMatchObject({ flowsFinished: 16, unfinished: [], retransmissions: 0, dropsByReason: {} })
+    expect(outcome.controllerActions).toBeGreaterThan(20)
+    expect(simulation.world.kernel.pool.alive).toBe(0)
+  })
+})
+
+it("pfcdemo: every pause and resume of TIMELY in a small buffer", () => {
+  const { simulation, outcome } = runReference(referenceInputs("pfcdemo/timely.config.txt"))
+  const { fct, pfc, qlen } = simulation.files()
+  expect(fct).toBe(referenceText("pfcdemo/timely.fct.txt"))
+  expect(pfc).toBe(referenceText("pfcdemo/timely.pfc.txt"))
+  expect(qlen).toBe(referenceText("pfcdemo/timely.qlen.txt"))
+  expect(outcome.pfcPauses).toBeGreaterThan(0)
+  expect(simulation.world.kernel.pool.alive).toBe(0)
+})
+
+it("fat320: all 7,981 flows of the 320-host fabric to the nanosecond, in the same order", { timeout: 180_000 }, () => {
+  const graph = hpccFabric()
+  const switches = [...graph.isSwitch.keys()].filter((node) => graph.isSwitch[node] === 1)
+  const links = graph.links.map((link) => ({ ...link, line: 0 }))
+  const topology: Ns3Topology = { nodes: graph.nodes, switches, links, notes: [] }
+  const inputs = referenceInputs("fat320-fbhdp/hpcc.config.txt", {
+    files: { "topo_fat320.txt": formatTopology(topology), "trace_none.txt": "0\n" },
+  })
+  const { simulation, outcome } = runReference(inputs)
+  expect(outcome).toMatchObject({ flowsTotal: 7981, flowsFinished: 7981, packetHops: 9_674_280 })
+  expect(simulation.files().fct).toBe(referenceText("fat320-fbhdp/hpcc.fct.txt"))
+  expect(simulation.world.kernel.pool.alive).toBe(0)
+})
