@@ -1,8 +1,19 @@
+export {
+  Fabric,
+  type FabricOptions,
+  NetworkInvalid,
+  NicModel,
+  SwitchModel,
+  simulateFlows,
+  Topology,
+  Transport,
+} from "./Fabric.ts"
 export type { Flow } from "./FlowTable.ts"
 export { FlowTable } from "./FlowTable.ts"
 export { IdealCompletion } from "./IdealCompletion.ts"
 export { frameBytesOf, type NetworkContext, type NicFactory, readyListNics, type SwitchFactory } from "./Models.ts"
 export { type NativeOptions, type NativeParts, nativeParts } from "./NativeParts.ts"
+export { NativeRun } from "./NativeRun.ts"
 export {
   type BufferDemand,
   bufferDemand,
@@ -22,5 +33,6 @@ export {
   type WorldRunOptions,
 } from "./Run.ts"
 export { type SimulateOptions, simulate } from "./simulate.ts"
+export { type FlowInput, FlowInvalid, flowsOf } from "./Workload.ts"
 export type { MakeNic, MakeSwitch, Sampler, SwitchContext, WorldParts } from "./World.ts"
 export { World } from "./World.ts"

@@ -1,0 +1,110 @@
+import { hpcc, hpccPresets } from "@rdmakit/cc-hpcc"
+import { NEVER, type Time } from "@rdmakit/protocol"
+import { CongestionControl } from "@rdmakit/protocol/layer"
+import { BufferTooSmall } from "@rdmakit/switch"
+import { type Graph, TopologyError, validate } from "@rdmakit/topology"
+import { RcOptionsError } from "@rdmakit/transport-ib"
+import { Context, Data, Effect, Layer } from "effect"
+import { type NicFactory, readyListNics, type SwitchFactory } from "./Models.ts"
+import { NativeRun } from "./NativeRun.ts"
+import { sharedBufferSwitches } from "./NativeSwitch.ts"
+import type { TransportSettings } from "./NativeTransport.ts"
+import type { RunOutcome } from "./Run.ts"
+import { type SimulateOptions, simulate } from "./simulate.ts"
+import { type FlowInput, FlowInvalid, flowsOf } from "./Workload.ts"
+
+/** The network that is simulated. `Layer.succeed(Topology, star(17))`. */
+export class Topology extends Context.Service<Topology, Graph>()("@rdmakit/fabric/Topology") {}
+
+/** The switches; shared-buffer ones with their defaults unless a layer says otherwise. */
+export const SwitchModel = Context.Reference<SwitchFactory>("@rdmakit/fabric/SwitchModel", {
+  defaultValue: () => sharedBufferSwitches(),
+})
+
+/** The hosts' NICs; ideal ones unless a layer says otherwise. */
+export const NicModel = Context.Reference<NicFactory>("@rdmakit/fabric/NicModel", {
+  defaultValue: () => readyListNics,
+})
+
+/** What the transport is set to; its defaults unless a layer says otherwise. */
+export const Transport = Context.Reference<TransportSettings>("@rdmakit/fabric/Transport", {
+  defaultValue: () => ({}),
+})
+
+/** A network that cannot be put together: the cause says why. */
+export class NetworkInvalid extends Data.TaggedError("NetworkInvalid")<{
+  readonly cause: BufferTooSmall | RcOptionsError | TopologyError
+}> {
+  override get message(): string {
+    return this.cause.message
+  }
+}
+
+export interface FabricOptions extends SimulateOptions {
+  /** Of ECMP, marks and losses, 32 bits. Default 0. */
+  readonly seed?: number
+  /** Nothing at or after this moment happens, ps. Default: the run goes on until nothing is left to do. */
+  readonly until?: Time
+}
+
+/** A simulated network that carries flows. */
+export class Fabric extends Context.Service<
+  Fabric,
+  {
+    /**
+     * Puts the network together and runs flows to their ends, in virtual time. Every call starts anew: the same flows
+     * and seed give the same outcome. Interruption takes effect between batches of events.
+     */
+    readonly simulate: (
+      flows: ReadonlyArray<FlowInput>,
+      options?: FabricOptions,
+    ) => Effect.Effect<RunOutcome, FlowInvalid | NetworkInvalid>
+  }
+>()("@rdmakit/fabric/Fabric") {
+  /** The parts that layers give: topology and congestion control have no default here, all others do. */
+  static readonly layer: Layer.Layer<Fabric, never, Topology | CongestionControl> = Layer.effect(
+    Fabric,
+    Effect.gen(function* () {
+      const graph = yield* Topology
+      const controller = yield* CongestionControl
+      const switches = yield* SwitchModel
+      const nics = yield* NicModel
+      const transport = yield* Transport
+      const assemble = (flows: ReadonlyArray<FlowInput>, { seed = 0, until = NEVER }: FabricOptions): NativeRun => {
+        const [error] = validate(graph)
+        if (error !== undefined) throw error
+        return new NativeRun(
+          { graph, controller, switches, nics, transport, seed },
+          { flows: flowsOf(flows, graph), until },
+        )
+      }
+      return Fabric.of({
+        simulate: (flows, options = {}) =>
+          Effect.try({ try: () => assemble(flows, options), catch: reasonOf }).pipe(
+            Effect.flatMap((run) => simulate(run, options)),
+          ),
+      })
+    }),
+  )
+
+  /** The same with HPCC as its paper's simulations ran it: only a topology is left to give. */
+  static readonly layerHpcc: Layer.Layer<Fabric, never, Topology> = this.layer.pipe(
+    Layer.provide(Layer.sync(CongestionControl, () => hpcc(hpccPresets.simulation))),
+  )
+}
+
+/** Runs flows on the fabric that layers give. */
+export const simulateFlows = (
+  flows: ReadonlyArray<FlowInput>,
+  options?: FabricOptions,
+): Effect.Effect<RunOutcome, FlowInvalid | NetworkInvalid, Fabric> =>
+  Effect.flatMap(Fabric, (fabric) => fabric.simulate(flows, options))
+
+/** Anything but the errors of inputs is a bug, and dies as one. */
+const reasonOf = (error: unknown): FlowInvalid | NetworkInvalid => {
+  if (error instanceof FlowInvalid) return error
+  if (error instanceof BufferTooSmall || error instanceof RcOptionsError || error instanceof TopologyError) {
+    return new NetworkInvalid({ cause: error })
+  }
+  throw error
+}

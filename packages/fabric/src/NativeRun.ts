@@ -1,0 +1,44 @@
+import { NEVER, type Time } from "@rdmakit/protocol"
+import { type Flow, FlowTable } from "./FlowTable.ts"
+import { IdealCompletion } from "./IdealCompletion.ts"
+import { type NativeOptions, nativeParts } from "./NativeParts.ts"
+import { type Run, type RunOutcome, type RunProgress, WorldRun } from "./Run.ts"
+import { World } from "./World.ts"
+
+/** Flows over a network of native parts, in steps. */
+export class NativeRun implements Run {
+  readonly world: World
+  private readonly run: WorldRun
+
+  /**
+   * @param work.flows by start
+   * @param work.until no event at or after this is executed, ps; default NEVER
+   * @throws RcOptionsError, TopologyError, BufferTooSmall
+   */
+  constructor(
+    options: NativeOptions,
+    work: { readonly flows: ReadonlyArray<Flow>; readonly until?: Time; readonly notes?: ReadonlyArray<string> },
+  ) {
+    const { parts, notes } = nativeParts(options)
+    const world = new World(parts, new FlowTable(work.flows))
+    const ideal = new IdealCompletion(world, parts)
+    this.world = world
+    this.run = new WorldRun(world, {
+      until: work.until ?? NEVER,
+      controller: parts.controller.name,
+      seed: parts.seed,
+      ideal: (flow) => ideal.of(flow),
+      notes: [...notes, ...(work.notes ?? [])],
+    })
+  }
+
+  step(budget: number): boolean {
+    return this.run.step(budget)
+  }
+  progress(): RunProgress {
+    return this.run.progress()
+  }
+  outcome(partial: boolean): RunOutcome {
+    return this.run.outcome(partial)
+  }
+}
