@@ -17,5 +17,7 @@ export default defineConfig({
   banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
   esbuildOptions: (options) => {
     options.conditions = ["@rdmakit/source", "import", "module", "node"]
+    // Puts constants of other modules in place: the kernel's field offsets would else be read from memory each time.
+    options.minifySyntax = true
   },
 })

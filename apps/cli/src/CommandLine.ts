@@ -4,6 +4,8 @@ import { ChildProcessSpawner } from "effect/process"
 import manifest from "../package.json" with { type: "json" }
 import { compareCommand } from "./commands/CompareCommand.ts"
 import { lintCommand } from "./commands/LintCommand.ts"
+import { runCommand } from "./commands/RunCommand.ts"
+import { startCommand } from "./commands/StartCommand.ts"
 import { traceCommand } from "./commands/TraceCommand.ts"
 import { exitCodes } from "./Exit.ts"
 import { tellFaults } from "./Faults.ts"
@@ -14,8 +16,10 @@ import { Screen } from "./Screen.ts"
 
 const root = Command.make("rdmakit").pipe(
   Command.withDescription("Runs RDMA networks, compares what came out, reads what happened."),
-  Command.withSubcommands([compareCommand, traceCommand, lintCommand]),
+  Command.withSubcommands([runCommand, compareCommand, traceCommand, lintCommand, startCommand]),
   Command.withExamples([
+    { command: "rdmakit run config.txt", description: "Run a config of the HPCC simulator; writes config.results" },
+    { command: "rdmakit run mix/config.txt", description: "Run a config of the HPCC simulator" },
     { command: "rdmakit lint config.txt", description: "Check a config of the HPCC simulator and the files it names" },
     { command: "rdmakit compare fct.txt reference/fct.txt", description: "Compare two runs flow by flow" },
     {

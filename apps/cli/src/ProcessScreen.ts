@@ -14,7 +14,8 @@ interface Stream extends Writable {
 export const processScreen: Layer.Layer<Screen> = Layer.sync(Screen, () => {
   const out = surfaceOf(process.stdout)
   const err = surfaceOf(process.stderr)
-  const columns = (process.stdout as Stream).columns ?? (process.stderr as Stream).columns ?? COLUMNS_ELSEWHERE
+  // A terminal that does not know its width says 0.
+  const columns = (process.stdout as Stream).columns || (process.stderr as Stream).columns || COLUMNS_ELSEWHERE
   return { out: out.surface, err: err.surface, columns, readerGone: out.gone }
 })
 

@@ -1,23 +1,19 @@
+import type { RunProgress } from "@rdmakit/scenario"
+import { MILLISECOND } from "@rdmakit/units"
 import { Effect } from "effect"
 import { grouped, percent, short } from "./Figures.ts"
 import type { Surface } from "./Screen.ts"
 
-/** How far a run has come. */
-export interface RunProgress {
-  readonly simulatedPs: number
-  readonly packetHops: number
-  readonly flowsFinished: number
-  readonly flowsTotal: number
-}
-
-const TERMINAL_INTERVAL_MS = 100
+/** How often `update` is worth calling, milliseconds. */
+export const PROGRESS_INTERVAL_MS = 100
+/** Timers may fire a little early. */
+const TIMER_SLACK_MS = 5
 /** Where nobody watches, a line now and then shows that it goes on. */
 const LOG_INTERVAL_MS = 30_000
 /** An estimate from less would only jump about. */
 const ESTIMATE_MS = 1000
 const ESTIMATE_SHARE = 0.02
 const CLEAR_LINE = "\r\x1b[K"
-const PS_PER_SECOND = 1e12
 
 /** Tells how far a run has come: one line that changes on a terminal, a line now and then elsewhere. */
 export class ProgressLine {
@@ -41,7 +37,8 @@ export class ProgressLine {
   update(progress: RunProgress): Effect.Effect<void> {
     const nowMs = this.now()
     const sinceMs = nowMs - this.toldMs
-    if (sinceMs < (this.surface.isTerminal ? TERMINAL_INTERVAL_MS : LOG_INTERVAL_MS)) return Effect.void
+    if (sinceMs < (this.surface.isTerminal ? PROGRESS_INTERVAL_MS - TIMER_SLACK_MS : LOG_INTERVAL_MS))
+      return Effect.void
     const hopsPerSecond = ((progress.packetHops - this.toldHops) / sinceMs) * 1000
     this.toldMs = nowMs
     this.toldHops = progress.packetHops
@@ -59,14 +56,13 @@ export class ProgressLine {
   })
 }
 
-/** One line: `62.0 %  4,950 of 7,981 flows  at 2.006300 s  2.90 M hops/s  0:03 left`. */
+/** One line: `62.0 %  4,950 of 7,981 flows  at 6.300 ms  2.90 M hops/s  0:03 left`. */
 const progressText = (progress: RunProgress, hopsPerSecond: number, elapsedMs: number): string => {
-  const { flowsFinished, flowsTotal, simulatedPs } = progress
-  const share = flowsTotal === 0 ? 0 : flowsFinished / flowsTotal
+  const { flowsFinished, flowsTotal, finishedShare: share, simulatedPs } = progress
   const parts = [
-    percent(flowsFinished, flowsTotal),
+    percent(share, 1),
     `${grouped(flowsFinished)} of ${grouped(flowsTotal)} flows`,
-    `at ${(simulatedPs / PS_PER_SECOND).toFixed(6)} s`,
+    `at ${(simulatedPs / MILLISECOND).toFixed(3)} ms`,
     `${short(hopsPerSecond)} hops/s`,
   ]
   if (elapsedMs >= ESTIMATE_MS && share >= ESTIMATE_SHARE) {

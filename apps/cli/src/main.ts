@@ -20,11 +20,19 @@ const services = Layer.mergeAll(
 
 const fiber = Effect.runFork(Effect.provide(runCommandLine(process.argv.slice(2)), services))
 
+/** A terminal and what runs us may both pass one Ctrl-C on: signals so close together are one. */
+const SAME_SIGNAL_MS = 500
+
 let signalled: "SIGINT" | "SIGTERM" | undefined
+let signalledMs = 0
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
-    if (signalled !== undefined) process.exit(128 + constants.signals[signal])
+    if (signalled !== undefined) {
+      if (performance.now() - signalledMs > SAME_SIGNAL_MS) process.exit(128 + constants.signals[signal])
+      return
+    }
     signalled = signal
+    signalledMs = performance.now()
     if (!interrupts.signal()) fiber.interruptUnsafe(fiber.id)
   })
 }

@@ -251,7 +251,7 @@ export class World {
     const requester = endpoint as RcQueuePair
     this.controllerActions += requester.controllerActions
     this.retransmissions += requester.retransmissions
-    if (event.type === "failed") {
+    if (event.type !== "completed") {
       this.failures.set(
         flow,
         `no acknowledgement of packet ${requester.unacknowledgedPacket} after ${this.parts.transport.retryCount + 1} timeouts`,

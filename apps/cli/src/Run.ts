@@ -1,0 +1,148 @@
+import { closeSync, openSync, writeSync } from "node:fs"
+import { PoolExhausted } from "@rdmakit/packet"
+import {
+  FLOWS_FILE,
+  flowsCsv,
+  Ns3Simulation,
+  ns3OutputNames,
+  type RunOutcome,
+  SUMMARY_FILE,
+  type UnfinishedFlow,
+} from "@rdmakit/scenario"
+import { Effect, FileSystem, Option, Path } from "effect"
+import { costMeter, execute, type RunCost } from "./Execution.ts"
+import { Exit, exitCodes, Refused } from "./Exit.ts"
+import { showNotes, withJsonFaults } from "./Faults.ts"
+import { counted, grouped, short } from "./Figures.ts"
+import { loadInputs } from "./Lint.ts"
+import { paintOf } from "./Paint.ts"
+import { defaultFolder, openResultFolder } from "./ResultFolder.ts"
+import { print, Screen, tell } from "./Screen.ts"
+import { slowdownLines, slowdownRows } from "./SlowdownTable.ts"
+
+export interface RunInput {
+  readonly file: string
+  readonly out: Option.Option<string>
+  readonly seed: number
+  readonly set: ReadonlyArray<string>
+  readonly force: boolean
+  readonly json: boolean
+}
+
+/** Unfinished flows that are named on the screen; the summary has them all. */
+const NAMED_MAX = 20
+
+/** Runs a network, writes its folder of results, and says how it went. */
+export const run = (input: RunInput) =>
+  Effect.gen(function* () {
+    const cost = costMeter(true)
+    const { err } = yield* Screen
+    const inputs = yield* loadInputs(input)
+    if (!input.json) yield* showNotes(inputs.notes, err)
+    const path = yield* Path.Path
+    const name = Option.getOrElse(input.out, () => defaultFolder(path, input.file))
+    const folder = yield* openResultFolder(name, { force: input.force })
+    const names = ns3OutputNames(inputs.configFile)
+    const trace = yield* traceFile(names.trace === "" ? undefined : path.join(folder.staging, names.trace))
+    const simulation = new Ns3Simulation(inputs, { seed: input.seed, ...trace })
+    const outcome = yield* execute(simulation)
+    const files = yield* FileSystem.FileSystem
+    const texts = simulation.files()
+    for (const key of ["fct", "pfc", "qlen"] as const) {
+      if (names[key] !== "") yield* files.writeFileString(path.join(folder.staging, names[key]), texts[key])
+    }
+    yield* files.writeFileString(path.join(folder.staging, FLOWS_FILE), flowsCsv(outcome))
+    const summary = summaryOf(inputs.name, outcome, cost(), {
+      flows: FLOWS_FILE,
+      ...Object.fromEntries(Object.entries(names).filter(([, file]) => file !== "")),
+    })
+    yield* files.writeFileString(path.join(folder.staging, SUMMARY_FILE), `${JSON.stringify(summary, null, 2)}\n`)
+    yield* folder.publish
+    if (input.json) yield* print(JSON.stringify({ folder: name, ...summary }))
+    else yield* showOutcome(outcome, summary, name)
+    if (outcome.partial) return yield* new Exit({ code: exitCodes.interrupted })
+    if (outcome.unfinished.length > 0) return yield* new Exit({ code: exitCodes.notWell })
+  }).pipe(
+    Effect.scoped,
+    Effect.catchDefect((defect) => (defect instanceof PoolExhausted ? tooLarge(defect) : Effect.die(defect))),
+    withJsonFaults(input.json, input.file),
+  )
+
+const tooLarge = ({ message }: PoolExhausted) =>
+  new Refused({
+    message,
+    hint: "a network that loses nothing and slows nobody down queues without end: lower the load",
+  })
+
+/** A trace is written as it is made: it may be larger than memory. */
+const traceFile = (file: string | undefined) =>
+  file === undefined
+    ? Effect.succeed({})
+    : Effect.map(
+        Effect.acquireRelease(
+          Effect.sync(() => openSync(file, "w")),
+          (descriptor) => Effect.sync(() => closeSync(descriptor)),
+        ),
+        (descriptor) => ({ onTrace: (octets: Uint8Array) => writeAll(descriptor, octets) }),
+      )
+
+const writeAll = (descriptor: number, octets: Uint8Array): void => {
+  for (let at = 0; at < octets.length; ) at += writeSync(descriptor, octets, at)
+}
+
+/** What summary.json holds: times in seconds, sizes in bytes, shares from 0 to 1. */
+const summaryOf = (name: string, outcome: RunOutcome, cost: RunCost, files: Readonly<Record<string, string>>) => {
+  const { flows: _flows, idealPs: _ideal, simulatedPs, unfinished, notes, ...rest } = outcome
+  return {
+    input: name,
+    ...rest,
+    simulatedSeconds: simulatedPs / 1e12,
+    ...cost,
+    cpuNanosecondsPerPacketHop: rest.packetHops > 0 ? (cost.cpuSeconds * 1e9) / rest.packetHops : null,
+    slowdown: slowdownRows(outcome).map((row) => ({
+      ...row,
+      endBytes: Number.isFinite(row.endBytes) ? row.endBytes : null,
+    })),
+    unfinished,
+    notes,
+    files,
+  }
+}
+
+const showOutcome = Effect.fnUntraced(function* (
+  outcome: RunOutcome,
+  summary: ReturnType<typeof summaryOf>,
+  folder: string,
+) {
+  const { out, columns } = yield* Screen
+  const { bold, yellow, red } = paintOf(out)
+  for (const line of slowdownLines(outcome, columns, bold)) yield* print(line)
+  const drops = Object.entries(outcome.dropsByReason).map(([reason, count]) => `${grouped(count)} ${reason}`)
+  yield* print("")
+  yield* print(
+    `${outcome.controller}: ${grouped(outcome.flowsFinished)} of ${counted(outcome.flowsTotal, "flow")} finished in ${(outcome.simulatedPs / 1e9).toFixed(3)} ms of simulated time`,
+  )
+  yield* print(
+    `${short(outcome.packetHops)} packet-hops, ${counted(outcome.pfcPauses, "pause")}, dropped: ${drops.length === 0 ? "none" : drops.join(", ")}`,
+  )
+  yield* print(
+    `${summary.cpuSeconds.toFixed(2)} s of CPU, ${short(summary.peakRssBytes)}B at most; digest ${outcome.digest}`,
+  )
+  for (const note of outcome.notes) yield* print(`${yellow("note:")} ${note}`)
+  if (outcome.partial) yield* print(yellow("stopped by Ctrl-C: the results are partial"))
+  yield* showUnfinished(outcome.unfinished, red)
+  yield* print(`results in ${folder}`)
+})
+
+const showUnfinished = Effect.fnUntraced(function* (
+  unfinished: ReadonlyArray<UnfinishedFlow>,
+  red: (text: string) => string,
+) {
+  if (unfinished.length === 0) return
+  yield* tell(red(`${counted(unfinished.length, "flow")} unfinished:`))
+  for (const { flow, source, destination, bytes, reason } of unfinished.slice(0, NAMED_MAX)) {
+    yield* tell(`  flow ${flow}, host ${source} to host ${destination}, ${grouped(bytes)} B: ${reason}`)
+  }
+  const rest = unfinished.length - NAMED_MAX
+  if (rest > 0) yield* tell(`  and ${grouped(rest)} more: summary.json has them all`)
+})

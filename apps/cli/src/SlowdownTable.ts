@@ -1,0 +1,74 @@
+import { defaultEnds, statsOf } from "@rdmakit/ns3"
+import { NEVER } from "@rdmakit/protocol"
+import type { RunOutcome } from "@rdmakit/scenario"
+import { counted, grouped, ratio, sizeLabel } from "./Figures.ts"
+import { type Column, tableLines } from "./Table.ts"
+
+/** Slowdown of finished flows in one range of sizes. */
+export interface SlowdownRow {
+  /** End of the range, bytes; NaN for all sizes. */
+  readonly endBytes: number
+  readonly count: number
+  readonly mean: number
+  readonly p50: number
+  readonly p95: number
+  readonly p99: number
+}
+
+/** Slowdown by size: max(1, completion / ideal); empty ranges are left out, all flows come last. */
+export const slowdownRows = ({ flows, idealPs }: RunOutcome): ReadonlyArray<SlowdownRow> => {
+  const buckets: Array<Array<number>> = defaultEnds.map(() => [])
+  for (let flow = 0; flow < flows.count; flow++) {
+    if (flows.finished[flow] === NEVER) continue
+    const bucket = defaultEnds.findIndex((end) => flows.bytes[flow]! <= end)
+    buckets[bucket]!.push(Math.max(1, flows.completionTime(flow) / idealPs[flow]!))
+  }
+  const rows = defaultEnds.map((endBytes, index) => ({ endBytes, ...statsOf(buckets[index]!) }))
+  return [...rows.filter(({ count }) => count > 0), { endBytes: Number.NaN, ...statsOf(buckets.flat()) }]
+}
+
+const HEAD: ReadonlyArray<Column> = [
+  { header: "size ≤" },
+  { header: "flows" },
+  { header: "p50" },
+  { header: "p95" },
+  { header: "p99" },
+  { header: "mean", droppable: 0 },
+]
+
+const labelOf = (endBytes: number): string => (Number.isNaN(endBytes) ? "all" : sizeLabel(endBytes))
+
+/** The table of one run. */
+export const slowdownLines = (outcome: RunOutcome, columns: number, bold: (text: string) => string) => {
+  const cells = slowdownRows(outcome).map(({ endBytes, count, mean, p50, p95, p99 }) => [
+    labelOf(endBytes),
+    grouped(count),
+    ...[p50, p95, p99, mean].map(ratio),
+  ])
+  return [bold("Slowdown by flow size"), ...tableLines(HEAD, cells, { columns, header: bold })]
+}
+
+/** Runs of the same flows, side by side; the name of each above its columns. */
+export const sideBySideLines = (
+  runs: ReadonlyArray<{ readonly name: string; readonly outcome: RunOutcome }>,
+  columns: number,
+  bold: (text: string) => string,
+): ReadonlyArray<string> => {
+  const tables = runs.map(({ outcome }) => new Map(slowdownRows(outcome).map((row) => [row.endBytes, row])))
+  const ends = [...defaultEnds, Number.NaN].filter((end) => tables.some((table) => table.has(end)))
+  const head: ReadonlyArray<Column> = [
+    { header: "size ≤" },
+    { header: "flows" },
+    ...runs.flatMap(({ name }) => [{ header: `${name} p50` }, { header: "p95" }, { header: "p99" }]),
+  ]
+  const cells = ends.map((end) => [
+    labelOf(end),
+    grouped(tables[0]!.get(end)?.count ?? 0),
+    ...tables.flatMap((table) => {
+      const row = table.get(end)
+      return [row?.p50, row?.p95, row?.p99].map((value) => ratio(value ?? Number.NaN))
+    }),
+  ])
+  const flows = counted(runs[0]!.outcome.flowsTotal, "flow")
+  return [bold(`Slowdown by flow size, ${flows}`), ...tableLines(head, cells, { columns, header: bold })]
+}

@@ -1,0 +1,61 @@
+import { Effect } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+
+const SEED_MAX = 0xffffffff
+
+export const runCommand = Command.make(
+  "run",
+  {
+    file: Argument.String("FILE").pipe(Argument.withDescription("A config of the HPCC simulator; - is standard input")),
+    out: Flag.String("out").pipe(
+      Flag.withMetavar("DIR"),
+      Flag.withDescription("Folder of the results (default: NAME.results, after FILE)"),
+      Flag.optional,
+    ),
+    seed: Flag.Int("seed").pipe(
+      Flag.withMetavar("N"),
+      Flag.withDescription("Seed of what is random, 0..4294967295"),
+      Flag.filter(
+        (seed) => seed >= 0 && seed <= SEED_MAX,
+        (seed) => `--seed is ${seed}, expected a whole number 0..${SEED_MAX}`,
+      ),
+      Flag.withDefault(0),
+    ),
+    set: Flag.String("set").pipe(
+      Flag.withMetavar("KEY=VALUE"),
+      Flag.withDescription("Replace a value of the config; may be repeated"),
+      Flag.atLeast(0),
+    ),
+    force: Flag.Boolean("force").pipe(
+      Flag.withDescription("Write into a folder that holds other things"),
+      Flag.withDefault(false),
+    ),
+    json: Flag.Boolean("json").pipe(
+      Flag.withDescription("Print the summary as one JSON object"),
+      Flag.withDefault(false),
+    ),
+  },
+  (input) =>
+    Effect.flatMap(
+      Effect.promise(() => import("../Run.ts")),
+      ({ run }) => run(input),
+    ),
+).pipe(
+  Command.withShortDescription("Run a network and write what happened"),
+  Command.withDescription(
+    `Runs a config of the HPCC simulator and writes a folder of results: the
+  simulator's output files under their base names, flows.csv and summary.json.
+  Paths in the config are looked for in the working directory, then in the
+  config's folder, then in its parent.
+
+  Ctrl-C stops the run; what had finished is written and marked partial.
+  Exits with 0 when every flow finished, 1 when some did not, 2 when the inputs
+  are refused and nothing was written, 130 after Ctrl-C.`,
+  ),
+  Command.withExamples([
+    { command: "rdmakit run mix/config.txt", description: "Writes config.results" },
+    { command: "rdmakit run config.txt --set CC_MODE=7 --out timely", description: "The same network under TIMELY" },
+    { command: "rdmakit run config.txt --set 'KMIN_MAP=1 100000000000 400'", description: "A value of several words" },
+    { command: "rdmakit run config.txt --json | jq .packetHops", description: "For other programs" },
+  ]),
+)

@@ -1,0 +1,25 @@
+import { Effect } from "effect"
+import { Command, Flag } from "effect/cli"
+
+export const startCommand = Command.make(
+  "start",
+  {
+    json: Flag.Boolean("json").pipe(
+      Flag.withDescription("Print the results as one JSON object"),
+      Flag.withDefault(false),
+    ),
+  },
+  (input) =>
+    Effect.flatMap(
+      Effect.promise(() => import("../Start.ts")),
+      ({ start }) => start(input),
+    ),
+).pipe(
+  Command.withShortDescription("HPCC and TIMELY on a 320-host fabric, side by side"),
+  Command.withDescription(
+    `Runs HPCC and TIMELY on the fabric of the HPCC paper, 320 hosts under
+  Facebook's Hadoop flows, and prints their slowdowns side by side. It needs no
+  files and writes none.`,
+  ),
+  Command.withExamples([{ command: "rdmakit start", description: "What `npm start` runs" }]),
+)
