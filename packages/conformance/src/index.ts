@@ -11,7 +11,10 @@ export {
   telemetryAlive,
 } from "./EnginePair.ts"
 export type { DumbbellFlow } from "./Sender.ts"
+export { type Burst, SwitchBench, type SwitchEvent, type SwitchSetup } from "./SwitchBench.ts"
 export { type AckScript, type Hop, scriptedAck } from "./scriptedAck.ts"
+export { type SwitchExpectations, type SwitchUnderTest, switchChecks } from "./switchChecks.ts"
+export { switchSuite } from "./switchSuite.ts"
 export { type TransportExpectations, type TransportUnderTest, transportChecks } from "./transportChecks.ts"
 export { transportSuite } from "./transportSuite.ts"
 export { WatchedController } from "./WatchedController.ts"

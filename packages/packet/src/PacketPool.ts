@@ -25,12 +25,16 @@ export class PoolExhausted extends Error {
   }
 }
 
+/** What a packet can name: hops in seven bits of its telemetry word, blocks in twenty-four. */
+const HOPS_MAX = 127
+const BLOCKS_MAX = 1 << 24
+
 export interface PoolOptions {
-  /** Packets to make room for at first. Default 1,024. */
+  /** Packets to make room for at first. Default 1,024, and no more than the limit. */
   readonly capacity?: number
   /** Most packets alive at once. Default 2^25. */
   readonly limit?: number
-  /** Telemetry hops a block holds: the most switches on a path that stamp. 0 (default): no telemetry. */
+  /** Telemetry hops a block holds: the most switches on a path that stamp, up to 127. 0 (default): no telemetry. */
   readonly telemetryHops?: number
   /** Default `exactTelemetry`. */
   readonly telemetryFormat?: TelemetryFormat
@@ -41,8 +45,9 @@ export interface PoolOptions {
 /**
  * Every packet of a world, in struct-of-arrays form. A packet is an integer handle; `Packet` is the cursor to read one.
  *
- * Gotcha: `words`, `cold`, `coldF64`, `extension` and `telemetry` are replaced when the pool grows, so read them from the pool
- * after every `alloc`, never keep them across one.
+ * Gotcha: `words`, `cold`, `coldF64`, `extension` and `telemetry` are replaced when the pool grows, so read them from
+ * the pool after every `alloc`, never keep them across one. `pool.extension[packet.extend()] = value` is that mistake:
+ * the array is read first.
  */
 export class PacketPool {
   /** Hot halves of the records; see `Layout`. */
@@ -68,10 +73,14 @@ export class PacketPool {
   private freeExtension = -1
   private freeTelemetry = -1
 
+  /** @throws RangeError for more telemetry hops than a packet can count */
   constructor(options: PoolOptions = {}) {
     this.limit = options.limit ?? 1 << 25
-    this.capacity = Math.max(16, Math.min(options.capacity ?? 1024, this.limit))
+    this.capacity = Math.min(Math.max(16, options.capacity ?? 1024), this.limit)
     this.telemetryHops = options.telemetryHops ?? 0
+    if (!(this.telemetryHops >= 0 && this.telemetryHops <= HOPS_MAX)) {
+      throw new RangeError(`telemetryHops ${this.telemetryHops}: 0 to ${HOPS_MAX}`)
+    }
     this.telemetryFormat = options.telemetryFormat ?? exactTelemetry
     this.telemetryRates = options.telemetryRates ?? []
     // Whole half lines, so that a block lies in as few cache lines as it can.
@@ -216,6 +225,7 @@ export class PacketPool {
     const stride = this.telemetryStride
     if (stride === 0) throw new RangeError("this pool carries no telemetry: make it with telemetryHops")
     const from = this.telemetry.length / stride
+    if (from >= BLOCKS_MAX) throw new PoolExhausted("telemetry blocks", BLOCKS_MAX)
     const to = Math.max(256, from * 2)
     const grown = new Int32Array(to * stride)
     grown.set(this.telemetry)

@@ -18,11 +18,12 @@ export interface PortBuffer {
   readonly port: number
   /** Bytes kept for what is in flight when a pause is sent, for each priority. */
   readonly headroomBytes: number
-  /** The dynamic threshold is free >> shift: 3 means an eighth of the free buffer. */
+  /** The dynamic threshold is free >> shift, 0 to 31: 3 means an eighth of the free buffer. */
   readonly thresholdShift: number
 }
 
 export interface SharedBufferOptions {
+  /** Below 2^31. */
   readonly bufferBytes: number
   /** Bytes each ingress (port, priority) may hold outside the shared pool. Default 4,096. */
   readonly reserveBytes?: number
@@ -68,6 +69,8 @@ export class SharedBuffer {
   private readonly pool: number
   /** Bytes of the pool in use. */
   private shared = 0
+  /** Free bytes above which every port's threshold is above whatever fits the reserve; Infinity for a lossy switch. */
+  private readonly ample: number
 
   /** @throws BufferTooSmall */
   constructor(ports: SwitchPorts, options: SharedBufferOptions) {
@@ -78,12 +81,15 @@ export class SharedBuffer {
     this.lossless = options.lossless
     this.egressShift = options.egressShift ?? 0
     let headroom = 0
+    let shiftMax = 0
     for (const { port, headroomBytes, thresholdShift } of options.ports) {
       const at = ports.policyAt(port)
       this.words[at + LIMIT] = options.lossless ? headroomBytes : 0
       this.words[at + STATE] = thresholdShift << SHIFT_AT
       if (options.lossless) headroom += headroomBytes
+      if (thresholdShift > shiftMax) shiftMax = thresholdShift
     }
+    this.ample = options.lossless ? (this.reserve + 1) * 2 ** shiftMax : Number.POSITIVE_INFINITY
     const reserve = this.reserve * options.ports.length
     if (options.bufferBytes < headroom + reserve) throw new BufferTooSmall(options.bufferBytes, headroom, reserve)
     this.pool = options.bufferBytes - headroom - reserve
@@ -104,8 +110,8 @@ export class SharedBuffer {
     const base = this.ports.policyAt(ingress)
     const at = base + queue
     const grown = words[at]! + bytes
-    // Nearly every packet: within the reserve, headroom untouched, and a threshold above zero. No pause can be due.
-    if (grown <= reserve && words[at + HEADROOM] === 0 && this.pool - this.shared > 4096 && this.lossless) {
+    // Nearly every packet: within the reserve, headroom untouched, below any threshold. No drop or pause can be due.
+    if (grown <= reserve && words[at + HEADROOM] === 0 && this.pool - this.shared > this.ample) {
       words[at] = grown
       return queue
     }

@@ -45,7 +45,8 @@ export class SharedBufferSwitch implements Switch {
 
   route(now: Time, packet: Packet): number {
     const { routes } = this
-    const host = routes.hostIndex[packet.destination]!
+    const host = routes.hostIndex[packet.destination] ?? -1
+    if (host < 0) return Drop.NoRoute
     const at = this.node * routes.hosts.length + host
     const from = routes.start[at]!
     const count = routes.start[at + 1]! - from

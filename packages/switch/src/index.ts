@@ -1,6 +1,6 @@
 export type { EcnDraws, EcnThresholds } from "./EcnMarker.ts"
 export { EcnMarker, HashedDraws } from "./EcnMarker.ts"
-export { murmur3, ns3Ecmp, ns3QueuePairHash, seededEcmp } from "./ecmp.ts"
+export { ns3Ecmp, ns3QueuePairHash, seededEcmp } from "./ecmp.ts"
 export type { NextHops } from "./NextHops.ts"
 export type { PortBuffer, SharedBufferOptions } from "./SharedBuffer.ts"
 export { BufferTooSmall, SharedBuffer } from "./SharedBuffer.ts"
