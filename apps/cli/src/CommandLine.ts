@@ -19,7 +19,6 @@ const root = Command.make("rdmakit").pipe(
   Command.withSubcommands([runCommand, compareCommand, traceCommand, lintCommand, startCommand]),
   Command.withExamples([
     { command: "rdmakit run config.txt", description: "Run a config of the HPCC simulator; writes config.results" },
-    { command: "rdmakit run mix/config.txt", description: "Run a config of the HPCC simulator" },
     { command: "rdmakit lint config.txt", description: "Check a config of the HPCC simulator and the files it names" },
     { command: "rdmakit compare fct.txt reference/fct.txt", description: "Compare two runs flow by flow" },
     {

@@ -1,6 +1,7 @@
 import type { Ns3FormatError } from "@rdmakit/ns3"
 import type { InputNote, InputsRefused } from "@rdmakit/scenario"
 import { Effect, FileSystem, Path } from "effect"
+import { counted } from "./Figures.ts"
 import { paintOf } from "./Paint.ts"
 import { print, Screen, type Surface, WorkingDirectory } from "./Screen.ts"
 
@@ -33,6 +34,17 @@ export const showNotes = (notes: ReadonlyArray<InputNote>, surface: Surface): Ef
       yield* surface.write(`${place}: ${word} ${text}\n`)
     }
   })
+
+/** The same with one warning for all the keys of a config that change nothing: `lint` says why of each. */
+export const foldIdleKeys = (notes: ReadonlyArray<InputNote>): ReadonlyArray<InputNote> => {
+  const idle = notes.filter(({ idleKey }) => idleKey !== undefined)
+  const [first] = idle
+  if (first === undefined) return notes
+  const keys = idle.map(({ idleKey }) => idleKey).join(" ")
+  const text = `${counted(idle.length, "key")} without effect here, 'rdmakit lint' says why: ${keys}`
+  const folded: InputNote = { file: first.file, line: 0, column: 0, kind: "warning", text }
+  return [folded, ...notes.filter(({ idleKey }) => idleKey === undefined)]
+}
 
 /** A fault as programs read it. */
 export const faultJson = (fault: Ns3FormatError) => {

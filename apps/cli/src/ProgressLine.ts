@@ -4,10 +4,7 @@ import { Effect } from "effect"
 import { grouped, percent, short } from "./Figures.ts"
 import type { Surface } from "./Screen.ts"
 
-/** How often `update` is worth calling, milliseconds. */
-export const PROGRESS_INTERVAL_MS = 100
-/** Timers may fire a little early. */
-const TIMER_SLACK_MS = 5
+const TERMINAL_INTERVAL_MS = 100
 /** Where nobody watches, a line now and then shows that it goes on. */
 const LOG_INTERVAL_MS = 30_000
 /** An estimate from less would only jump about. */
@@ -37,8 +34,7 @@ export class ProgressLine {
   update(progress: RunProgress): Effect.Effect<void> {
     const nowMs = this.now()
     const sinceMs = nowMs - this.toldMs
-    if (sinceMs < (this.surface.isTerminal ? PROGRESS_INTERVAL_MS - TIMER_SLACK_MS : LOG_INTERVAL_MS))
-      return Effect.void
+    if (sinceMs < (this.surface.isTerminal ? TERMINAL_INTERVAL_MS : LOG_INTERVAL_MS)) return Effect.void
     const hopsPerSecond = ((progress.packetHops - this.toldHops) / sinceMs) * 1000
     this.toldMs = nowMs
     this.toldHops = progress.packetHops

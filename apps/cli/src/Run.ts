@@ -12,13 +12,13 @@ import {
 import { Effect, FileSystem, Option, Path } from "effect"
 import { costMeter, execute, type RunCost } from "./Execution.ts"
 import { Exit, exitCodes, Refused } from "./Exit.ts"
-import { showNotes, withJsonFaults } from "./Faults.ts"
+import { foldIdleKeys, showNotes, withJsonFaults } from "./Faults.ts"
 import { counted, grouped, short } from "./Figures.ts"
 import { loadInputs } from "./Lint.ts"
 import { paintOf } from "./Paint.ts"
 import { defaultFolder, openResultFolder } from "./ResultFolder.ts"
 import { print, Screen, tell } from "./Screen.ts"
-import { slowdownLines, slowdownRows } from "./SlowdownTable.ts"
+import { slowdownJson, slowdownLines } from "./SlowdownTable.ts"
 
 export interface RunInput {
   readonly file: string
@@ -29,7 +29,7 @@ export interface RunInput {
   readonly json: boolean
 }
 
-/** Unfinished flows that are named on the screen; the summary has them all. */
+/** Unfinished flows that are named on the screen; summary.json and flows.csv have them all. */
 const NAMED_MAX = 20
 
 /** Runs a network, writes its folder of results, and says how it went. */
@@ -38,7 +38,7 @@ export const run = (input: RunInput) =>
     const cost = costMeter(true)
     const { err } = yield* Screen
     const inputs = yield* loadInputs(input)
-    if (!input.json) yield* showNotes(inputs.notes, err)
+    if (!input.json) yield* showNotes(foldIdleKeys(inputs.notes), err)
     const path = yield* Path.Path
     const name = Option.getOrElse(input.out, () => defaultFolder(path, input.file))
     const folder = yield* openResultFolder(name, { force: input.force })
@@ -99,10 +99,7 @@ const summaryOf = (name: string, outcome: RunOutcome, cost: RunCost, files: Read
     simulatedSeconds: simulatedPs / 1e12,
     ...cost,
     cpuNanosecondsPerPacketHop: rest.packetHops > 0 ? (cost.cpuSeconds * 1e9) / rest.packetHops : null,
-    slowdown: slowdownRows(outcome).map((row) => ({
-      ...row,
-      endBytes: Number.isFinite(row.endBytes) ? row.endBytes : null,
-    })),
+    slowdown: slowdownJson(outcome),
     unfinished,
     notes,
     files,
@@ -129,8 +126,10 @@ const showOutcome = Effect.fnUntraced(function* (
     `${summary.cpuSeconds.toFixed(2)} s of CPU, ${short(summary.peakRssBytes)}B at most; digest ${outcome.digest}`,
   )
   for (const note of outcome.notes) yield* print(`${yellow("note:")} ${note}`)
-  if (outcome.partial) yield* print(yellow("stopped by Ctrl-C: the results are partial"))
-  yield* showUnfinished(outcome.unfinished, red)
+  if (outcome.partial) {
+    const rest = counted(outcome.unfinished.length, "flow")
+    yield* print(yellow(`stopped by Ctrl-C with ${rest} unfinished: the results are partial`))
+  } else yield* showUnfinished(outcome.unfinished, red)
   yield* print(`results in ${folder}`)
 })
 

@@ -27,6 +27,13 @@ export const slowdownRows = ({ flows, idealPs }: RunOutcome): ReadonlyArray<Slow
   return [...rows.filter(({ count }) => count > 0), { endBytes: Number.NaN, ...statsOf(buckets.flat()) }]
 }
 
+/** The same as programs read it: `upToBytes` is null for the last range, which has no end, and "all" for the last row. */
+export const slowdownJson = (outcome: RunOutcome) =>
+  slowdownRows(outcome).map(({ endBytes, ...stats }) => {
+    const upToBytes = Number.isNaN(endBytes) ? "all" : Number.isFinite(endBytes) ? endBytes : null
+    return { upToBytes, ...stats }
+  })
+
 const HEAD: ReadonlyArray<Column> = [
   { header: "size ≤" },
   { header: "flows" },

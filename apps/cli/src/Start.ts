@@ -7,7 +7,7 @@ import { Exit, exitCodes } from "./Exit.ts"
 import { counted, grouped, short } from "./Figures.ts"
 import { paintOf } from "./Paint.ts"
 import { print, Screen, tell } from "./Screen.ts"
-import { sideBySideLines, slowdownRows } from "./SlowdownTable.ts"
+import { sideBySideLines, slowdownJson } from "./SlowdownTable.ts"
 
 const HOSTS = 320
 const LOAD = 0.5
@@ -48,7 +48,7 @@ export const start = ({ json }: StartInput) =>
       const results = runs.map(({ name, outcome }) => ({
         name,
         ...figuresOf(outcome),
-        slowdown: slowdownRows(outcome),
+        slowdown: slowdownJson(outcome),
       }))
       yield* print(JSON.stringify({ hosts: HOSTS, load: LOAD, simulatedMicroseconds: DURATION_US, results, ...cost() }))
     } else {

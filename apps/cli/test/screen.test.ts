@@ -57,7 +57,8 @@ describe("a table", () => {
 
 describe("progress", () => {
   const at = (flowsFinished: number, packetHops: number) => {
-    return { simulatedPs: 2.0063e12, packetHops, flowsFinished, flowsTotal: 7981 }
+    const finishedShare = flowsFinished / 7981
+    return { simulatedPs: 6.3e9, packetHops, events: packetHops, flowsFinished, flowsTotal: 7981, finishedShare }
   }
   const told = async (
     isTerminal: boolean,
@@ -86,8 +87,8 @@ describe("progress", () => {
     ])
     expect(text.split("\r\x1b[K")).toEqual([
       "",
-      "1.3 %  100 of 7,981 flows  at 2.006300 s  2.90 M hops/s",
-      "62.0 %  4,950 of 7,981 flows  at 2.006300 s  2.90 M hops/s  0:02 left",
+      "1.3 %  100 of 7,981 flows  at 6.300 ms  2.90 M hops/s",
+      "62.0 %  4,950 of 7,981 flows  at 6.300 ms  2.90 M hops/s  0:02 left",
       "",
     ])
   })
@@ -101,7 +102,7 @@ describe("progress", () => {
       [60_000, 2000, 9e6],
     ])
     expect(text).toBe(
-      "12.5 %  1,000 of 7,981 flows  at 2.006300 s  100 k hops/s  3:30 left\n25.1 %  2,000 of 7,981 flows  at 2.006300 s  200 k hops/s  3:00 left\n",
+      "12.5 %  1,000 of 7,981 flows  at 6.300 ms  100 k hops/s  3:30 left\n25.1 %  2,000 of 7,981 flows  at 6.300 ms  200 k hops/s  3:00 left\n",
     )
   })
 })

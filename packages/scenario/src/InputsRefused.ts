@@ -5,6 +5,8 @@ import { Data } from "effect"
 export interface InputNote extends Ns3Note {
   /** A warning says that something written has no effect, or may not have the one that was meant. */
   readonly kind: "note" | "warning"
+  /** The key of a config that changes nothing, when that is what the warning is about. */
+  readonly idleKey?: string
 }
 
 /**

@@ -17,6 +17,7 @@ import { Effect, type FileSystem, Path } from "effect"
 import { type InputFile, type Mention, readInput, type SearchPath, searchPathOf } from "./InputFile.ts"
 import { type InputNote, InputsRefused } from "./InputsRefused.ts"
 import { checkBuffers, checkFlows, checkLinkDown, checkMode, checkRates } from "./Ns3Checks.ts"
+import { checkController } from "./Ns3ControllerCheck.ts"
 import { checkOutputs } from "./Ns3Outputs.ts"
 import { effectWarnings, topologyWarnings } from "./Ns3Warnings.ts"
 
@@ -86,7 +87,7 @@ const loadNamed = Effect.fnUntraced(function* (name: string, configFile: ConfigF
   const { config } = configFile
   const reading = new Reading()
   reading.note(configFile.notes, "note")
-  reading.note(effectWarnings(configFile), "warning")
+  reading.notes.push(...effectWarnings(configFile))
   reading.check(checkMode(configFile))
   reading.check(checkOutputs(configFile))
   const open = Effect.fnUntraced(function* (key: string, file: string) {
@@ -121,6 +122,7 @@ const loadNamed = Effect.fnUntraced(function* (name: string, configFile: ConfigF
   reading.check(checkRates(configFile, topology, topologyFile.name))
   reading.check(checkBuffers(configFile, graph, ports))
   reading.check(checkLinkDown(configFile, graph))
+  reading.check(checkController(configFile, graph))
   if (flows !== undefined && flowFile !== undefined) {
     reading.check(checkFlows(flows, flowFile.name, topologyFile.name, routes))
   }

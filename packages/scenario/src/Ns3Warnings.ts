@@ -1,4 +1,5 @@
 import { type ConfigFile, idleEntries, type Ns3Config, type Ns3Note, type Ns3Topology, switchFlags } from "@rdmakit/ns3"
+import type { InputNote } from "./InputsRefused.ts"
 import { ns3HeadroomBytes } from "./Ns3Checks.ts"
 
 /** Keys that change something in the original and not yet here: when they ask for something, and what happens instead. */
@@ -8,17 +9,17 @@ const waiting: ReadonlyArray<readonly [key: string, asks: (config: Ns3Config) =>
 ]
 
 /** One warning for each key of the config that changes nothing, with the reason. */
-export const effectWarnings = (configFile: ConfigFile): ReadonlyArray<Ns3Note> => {
-  const warnings: Array<Ns3Note> = []
+export const effectWarnings = (configFile: ConfigFile): ReadonlyArray<InputNote> => {
+  const warnings: Array<InputNote> = []
   for (const { entry, why } of idleEntries(configFile)) {
     const { file, line, column } = entry
-    warnings.push({ file, line, column, text: `${entry.key}: ${why}` })
+    warnings.push({ file, line, column, kind: "warning", text: `${entry.key}: ${why}`, idleKey: entry.key })
   }
   for (const [key, asks, why] of waiting) {
     const entry = configFile.entries.get(key)
     if (entry === undefined || !asks(configFile.config)) continue
     const { file, line, column } = entry
-    warnings.push({ file, line, column, text: `${key}: no effect in rdmakit yet: ${why}` })
+    warnings.push({ file, line, column, kind: "warning", text: `${key}: no effect in rdmakit yet: ${why}` })
   }
   return warnings.sort((a, b) => a.line - b.line)
 }

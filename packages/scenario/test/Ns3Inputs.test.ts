@@ -171,6 +171,11 @@ describe("loadNs3Inputs refuses", () => {
       ],
     ],
     [
+      "a least rate of zero",
+      { config: `${CONFIG}MIN_RATE 0Mb/s\n` },
+      ['mix/config.txt:12:1: MIN_RATE: found "0Mb/s", expected an integer of at least 1 bit/s'],
+    ],
+    [
       "outputs of one name",
       { config: `${CONFIG}FCT_OUTPUT_FILE a/x.txt\nPFC_OUTPUT_FILE b/x.txt\n` },
       [

@@ -17,7 +17,7 @@ export const runCommand = Command.make(
       Flag.withDescription("Seed of what is random, 0..4294967295"),
       Flag.filter(
         (seed) => seed >= 0 && seed <= SEED_MAX,
-        (seed) => `--seed is ${seed}, expected a whole number 0..${SEED_MAX}`,
+        () => `a whole number 0..${SEED_MAX}`,
       ),
       Flag.withDefault(0),
     ),

@@ -1,0 +1,40 @@
+import { type ConfigFile, Ns3FormatError } from "@rdmakit/ns3"
+import type { Graph } from "@rdmakit/topology"
+import { runningModes } from "./Ns3Checks.ts"
+import { ns3Parts } from "./Ns3Mode.ts"
+
+/** Which key an option of a controller comes from. */
+const keys: Readonly<Record<string, string>> = {
+  eta: "U_TARGET",
+  maxStage: "MI_THRESH",
+  additiveIncreaseBps: "RATE_AI",
+  hyperIncreaseBps: "RATE_HAI",
+  minRateBps: "MIN_RATE",
+}
+
+/** What the packages of controllers throw for an option that they cannot work with. */
+interface OptionError extends Error {
+  readonly option: string
+  readonly expected: string
+}
+
+/** The controller of the config takes the values it is given. */
+export const checkController = (configFile: ConfigFile, graph: Graph): Ns3FormatError | undefined => {
+  if (!runningModes.includes(configFile.config.ccMode)) return undefined
+  try {
+    const path = { rttNs: 0, bdpBytes: 0 }
+    ns3Parts(configFile.config, graph, { maxRttNs: 0, maxBdpBytes: 0, pair: () => path })
+    return undefined
+  } catch (error) {
+    if (!isOptionError(error)) throw error
+    const key = keys[error.option] ?? error.option
+    const entry = configFile.entries.get(key)
+    const { file, line, column } = entry ?? { file: configFile.file, line: 0, column: 0 }
+    const found = entry?.words.join(" ") ?? ""
+    const rate = error.option.endsWith("Bps") ? " bit/s" : ""
+    return new Ns3FormatError({ file, line, column, field: key, found, expected: `${error.expected}${rate}` })
+  }
+}
+
+const isOptionError = (error: unknown): error is OptionError =>
+  error instanceof Error && "option" in error && "expected" in error
