@@ -31,7 +31,7 @@ export interface SwitchPorts {
   queueBytesOf(port: number, queue: number): number
   /** Bytes a port has sent. */
   sentBytes(port: number): number
-  /** Words a policy may keep its state in: sixteen for each of its ports, from `policyAt(port)`. They are fetched early. */
+  /** Words a policy may keep its state in: sixteen for each of its ports, from `policyAt(port)`, which is linear in it. */
   readonly policyWords: Int32Array
   policyAt(port: number): number
   /** Tells the peer of `port` to pause (or resume) a priority: a frame through queue 0 of that port. */

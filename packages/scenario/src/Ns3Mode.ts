@@ -1,10 +1,10 @@
 import { hpcc } from "@rdmakit/cc-hpcc"
 import { timely } from "@rdmakit/cc-timely"
-import { type FlowTable, type SwitchContext, World, type WorldParts } from "@rdmakit/fabric"
+import { type FlowTable, World, type WorldParts } from "@rdmakit/fabric"
 import { RoundRobinNic } from "@rdmakit/nic"
 import type { Ns3Config } from "@rdmakit/ns3"
 import { Ecn, int64Telemetry } from "@rdmakit/packet"
-import type { ControllerFactory, PathInfo, SwitchPorts, Time } from "@rdmakit/protocol"
+import type { ControllerFactory, PathInfo, Time } from "@rdmakit/protocol"
 import { NEVER } from "@rdmakit/protocol"
 import {
   EcnMarker,
@@ -128,57 +128,27 @@ const ns3PathInfo =
     }
   }
 
-/** Sends PFC frames through the kernel; each takes a random stream for its IP identification, whose value is unused. */
-class StreamingPorts implements SwitchPorts {
-  readonly pool
-  private readonly kernel: SwitchContext["kernel"]
-  private readonly streams: StreamSequence
-  constructor(kernel: SwitchContext["kernel"], streams: StreamSequence) {
-    this.pool = kernel.pool
-    this.kernel = kernel
-    this.streams = streams
-  }
-  get policyWords(): Int32Array {
-    return this.kernel.policyWords
-  }
-  policyAt(port: number): number {
-    return this.kernel.policyAt(port)
-  }
-  queueBytes(port: number): number {
-    return this.kernel.queueBytes(port)
-  }
-  sentBytes(port: number): number {
-    return this.kernel.sentBytes(port)
-  }
-  queueBytesOf(port: number, queue: number): number {
-    return this.kernel.queueBytesOf(port, queue)
-  }
-  sendPfc(now: Time, port: number, priority: number, pause: boolean): void {
-    this.streams.next()
-    this.kernel.sendPfc(now, port, priority, pause)
-  }
-}
-
 /** One table of buffers, one marker and one sequence of streams serve every switch of a run. */
 function ns3Switches(config: Ns3Config, graph: Graph): WorldParts["makeSwitch"] {
-  let shared: { ecn: EcnMarker | undefined; ports: StreamingPorts; stamper: TelemetryStamper | undefined } | undefined
+  let shared: { ecn: EcnMarker | undefined; stamper: TelemetryStamper | undefined } | undefined
   return ({ node, kernel, ports, routes }) => {
     if (shared === undefined) {
       const streams = new StreamSequence(1, 6 * graph.nodes + 2, 1)
+      // Each frame draws an IP identification, whose value is unused, from a stream of its own.
+      kernel.onPfcSent = () => streams.skip(1)
       shared = {
         ecn: config.ecnEnabled ? new EcnMarker(ports.count, ecnThresholds(config, graph, ports), streams) : undefined,
-        ports: new StreamingPorts(kernel, streams),
         stamper: config.ccMode === 3 ? new TelemetryStamper(rateCodes(ports)) : undefined,
       }
     }
-    const buffer = new SharedBuffer(shared.ports, {
+    const buffer = new SharedBuffer(kernel, {
       bufferBytes: config.bufferBytes,
       lossless: true,
       ports: portBuffers(node, graph, ports),
     })
     return new SharedBufferSwitch({
       node,
-      ports: shared.ports,
+      ports: kernel,
       buffer,
       routes,
       balancer: ns3Ecmp,

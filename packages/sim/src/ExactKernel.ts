@@ -58,6 +58,8 @@ export class ExactKernel implements SwitchPorts, NicPorts {
   tracer: Tracer | undefined = undefined
   /** Called when a PFC frame takes effect at a port. */
   onPause: ((now: Time, port: number, priority: number, pause: boolean) => void) | undefined = undefined
+  /** Called for each PFC frame that a switch sends, before it is queued. */
+  onPfcSent: (() => void) | undefined = undefined
   /** Packets waiting in the queues of switches. */
   waiting = 0
 
@@ -196,7 +198,7 @@ export class ExactKernel implements SwitchPorts, NicPorts {
     const port = from ^ 1
     const packet = this.packet.at(handle)
     const node = this.nodeOf[port]!
-    if (packet.opcode === Opcode.Pfc) {
+    if ((this.pool.words[handle << Layout.RECORD_SHIFT]! & 0xff) === Opcode.Pfc) {
       this.pfcFrames++
       this.receivePfc(port, packet)
       return
@@ -270,6 +272,7 @@ export class ExactKernel implements SwitchPorts, NicPorts {
   }
 
   sendPfc(now: Time, port: number, priority: number, pause: boolean): void {
+    this.onPfcSent?.()
     const handle = this.pool.alloc()
     const packet = this.packet.at(handle)
     packet.meta = Opcode.Pfc | (pause ? Flag.Pause : 0) | (priority << 24)

@@ -60,6 +60,9 @@ export class BufferTooSmall extends Error {
  */
 export class SharedBuffer {
   private readonly words: Int32Array
+  /** Port p's policy words begin at first + p · stride: `policyAt`, without a call for every packet. */
+  private readonly first: number
+  private readonly stride: number
   private readonly ports: SwitchPorts
   private readonly reserve: number
   private readonly resumeOffset: number
@@ -75,6 +78,8 @@ export class SharedBuffer {
   /** @throws BufferTooSmall */
   constructor(ports: SwitchPorts, options: SharedBufferOptions) {
     this.words = ports.policyWords
+    this.first = ports.policyAt(0)
+    this.stride = ports.policyAt(1) - this.first
     this.ports = ports
     this.reserve = options.reserveBytes ?? 4096
     this.resumeOffset = options.resumeOffsetBytes ?? 3072
@@ -97,7 +102,7 @@ export class SharedBuffer {
 
   /** Pause threshold of an ingress port now, bytes above the reserve. */
   threshold(port: number): number {
-    return this.thresholdAt(this.ports.policyAt(port))
+    return this.thresholdAt(this.first + port * this.stride)
   }
 
   private thresholdAt(base: number): number {
@@ -107,7 +112,7 @@ export class SharedBuffer {
   /** Takes a packet in, or says why not; sends a pause to the upstream port when one is due. */
   admit(now: Time, ingress: number, egress: number, queue: number, bytes: number): number {
     const { words, reserve } = this
-    const base = this.ports.policyAt(ingress)
+    const base = this.first + ingress * this.stride
     const at = base + queue
     const grown = words[at]! + bytes
     // Nearly every packet: within the reserve, headroom untouched, below any threshold. No drop or pause can be due.
@@ -163,7 +168,7 @@ export class SharedBuffer {
   /** A packet leaves: headroom is given back first, then the pool. */
   release(ingress: number, queue: number, bytes: number): void {
     const { words } = this
-    const at = this.ports.policyAt(ingress) + queue
+    const at = this.first + ingress * this.stride + queue
     const held = words[at]!
     const headroom = words[at + HEADROOM]!
     if (headroom === 0 && held <= this.reserve) {
@@ -181,7 +186,7 @@ export class SharedBuffer {
   /** After `release`: a resume to the upstream port when one is due. Only the leaving packet's ingress is tested. */
   resumeIfDue(now: Time, ingress: number, queue: number): void {
     const { words } = this
-    const base = this.ports.policyAt(ingress)
+    const base = this.first + ingress * this.stride
     if (((words[base + STATE]! >> queue) & 1) === 0 || words[base + queue + HEADROOM]! > 0) return
     const held = words[base + queue]!
     const used = held > this.reserve ? held - this.reserve : 0
