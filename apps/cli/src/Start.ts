@@ -1,9 +1,10 @@
 import { parseConfig } from "@rdmakit/ns3"
 import { fbHadoop, Ns3Simulation, poissonFlows, type RunOutcome } from "@rdmakit/scenario"
 import { hpccFabric, Ports, Routes } from "@rdmakit/topology"
+import { formatTime, MILLISECOND, SECOND, tryParseTime } from "@rdmakit/units"
 import { Effect } from "effect"
 import { costMeter, execute } from "./Execution.ts"
-import { Exit, exitCodes } from "./Exit.ts"
+import { Exit, exitCodes, Refused } from "./Exit.ts"
 import { counted, grouped, short } from "./Figures.ts"
 import { paintOf } from "./Paint.ts"
 import { print, Screen, tell } from "./Screen.ts"
@@ -11,7 +12,8 @@ import { sideBySideLines, slowdownJson } from "./SlowdownTable.ts"
 
 const HOSTS = 320
 const LOAD = 0.5
-const DURATION_US = 100
+/** A tenth of a second of this fabric would take hours. */
+const DURATION_PS_MAX = 100 * MILLISECOND
 const SEED = 1
 
 /** The simulator's own settings for each algorithm at 100 Gb/s (run.py of the HPCC repository). */
@@ -26,21 +28,24 @@ KMAX_MAP 2 100000000000 1600 400000000000 6400 KMIN_MAP 2 100000000000 400 40000
 PMAX_MAP 2 100000000000 0.20 400000000000 0.20 QLEN_MON_START 2000000000 QLEN_MON_END 2000000000`
 
 export interface StartInput {
+  /** Simulated time in which flows start: "100us". */
+  readonly time: string
   readonly json: boolean
 }
 
 /** HPCC and TIMELY on the HPCC paper's fabric under Facebook's Hadoop flows, side by side. */
-export const start = ({ json }: StartInput) =>
+export const start = ({ time, json }: StartInput) =>
   Effect.gen(function* () {
+    const durationPs = yield* durationOf(time)
     const { out, columns } = yield* Screen
     const { bold } = paintOf(out)
     const cost = costMeter(false)
     const runs: Array<{ readonly name: string; readonly outcome: RunOutcome }> = []
     yield* tell(
-      `${HOSTS} hosts, 100 Gb/s links to 20 racks, 400 Gb/s above; FB_Hadoop flows at ${LOAD * 100} % load for ${DURATION_US} µs`,
+      `${HOSTS} hosts, 100 Gb/s links to 20 racks, 400 Gb/s above; FB_Hadoop flows at ${LOAD * 100} % load for ${formatTime(durationPs)}`,
     )
     for (const [name, text] of Object.entries(settings)) {
-      const outcome = yield* execute(simulationOf(text))
+      const outcome = yield* execute(simulationOf(text, durationPs))
       if (outcome.partial) return yield* new Exit({ code: exitCodes.interrupted })
       runs.push({ name: name.toUpperCase(), outcome })
     }
@@ -50,7 +55,7 @@ export const start = ({ json }: StartInput) =>
         ...figuresOf(outcome),
         slowdown: slowdownJson(outcome),
       }))
-      yield* print(JSON.stringify({ hosts: HOSTS, load: LOAD, simulatedMicroseconds: DURATION_US, results, ...cost() }))
+      yield* print(JSON.stringify({ hosts: HOSTS, load: LOAD, startSeconds: durationPs / SECOND, results, ...cost() }))
     } else {
       for (const line of sideBySideLines(runs, columns, bold)) yield* print(line)
       yield* print("")
@@ -61,6 +66,14 @@ export const start = ({ json }: StartInput) =>
     }
     if (runs.some(({ outcome }) => outcome.unfinished.length > 0)) return yield* new Exit({ code: exitCodes.notWell })
   })
+
+const durationOf = (text: string): Effect.Effect<number, Refused> => {
+  const durationPs = tryParseTime(text)
+  if (typeof durationPs !== "number") return Effect.fail(new Refused({ message: `--time: ${durationPs.message}` }))
+  if (durationPs > 0 && durationPs <= DURATION_PS_MAX) return Effect.succeed(durationPs)
+  const message = `--time: found "${text}", expected a time above 0, at most ${formatTime(DURATION_PS_MAX)}`
+  return Effect.fail(new Refused({ message }))
+}
 
 const figuresOf = ({
   flowsTotal,
@@ -87,7 +100,7 @@ const sentenceOf = (outcome: RunOutcome): string => {
   return `${grouped(flowsFinished)} of ${counted(flowsTotal, "flow")}, ${short(packetHops)} packet-hops, ${pauses}, digest ${outcome.digest}`
 }
 
-const simulationOf = (text: string): Ns3Simulation => {
+const simulationOf = (text: string, durationPs: number): Ns3Simulation => {
   const configFile = parseConfig(`${shared}\n${text}`, "start")
   const graph = hpccFabric()
   const ports = new Ports(graph)
@@ -107,7 +120,7 @@ const simulationOf = (text: string): Ns3Simulation => {
       load: LOAD,
       rateBps: 100e9,
       startPs: 2e12,
-      durationPs: DURATION_US * 1e6,
+      durationPs,
       seed: SEED,
     }),
     traceNodes: [],

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import manifest from "../package.json" with { type: "json" }
 import { rdmakit } from "./rdmakit.ts"
 
-const commands = ["compare", "trace", "lint"]
+const commands = ["run", "compare", "trace", "lint", "start"]
 
 describe("help", () => {
   test("without arguments, and when asked", async () => {

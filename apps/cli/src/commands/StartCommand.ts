@@ -4,6 +4,11 @@ import { Command, Flag } from "effect/cli"
 export const startCommand = Command.make(
   "start",
   {
+    time: Flag.String("time").pipe(
+      Flag.withMetavar("TIME"),
+      Flag.withDescription("Simulated time in which flows start, such as 250us"),
+      Flag.withDefault("100us"),
+    ),
     json: Flag.Boolean("json").pipe(
       Flag.withDescription("Print the results as one JSON object"),
       Flag.withDefault(false),
@@ -21,5 +26,8 @@ export const startCommand = Command.make(
   Facebook's Hadoop flows, and prints their slowdowns side by side. It needs no
   files and writes none.`,
   ),
-  Command.withExamples([{ command: "rdmakit start", description: "What `npm start` runs" }]),
+  Command.withExamples([
+    { command: "rdmakit start", description: "What 'npm start' runs: some seconds" },
+    { command: "rdmakit start --time 1ms", description: "Ten times as many flows" },
+  ]),
 )

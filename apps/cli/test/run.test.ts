@@ -1,0 +1,211 @@
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { filesIn, folderOf, octetsOf, rdmakit, textOf } from "./rdmakit.ts"
+
+/** Where results go: a new folder of their own. */
+const place = () => join(folderOf({}), "out")
+const summaryOf = (folder: string) => JSON.parse(readFileSync(join(folder, "summary.json"), "utf8"))
+
+/** Inputs that lie together in a working directory. */
+const inputs = (changes: Readonly<Record<string, string>> = {}): string =>
+  folderOf({
+    "mix/config.txt": textOf("incast16/hpcc.config.txt").replaceAll("incast16/", ""),
+    "mix/topology.txt": textOf("incast16/topology.txt"),
+    "mix/flow.txt": textOf("incast16/flow.txt"),
+    "mix/trace.txt": textOf("incast16/trace.txt"),
+    ...changes,
+  })
+const config = (from: string | RegExp, to: string) => ({
+  "mix/config.txt": textOf("incast16/hpcc.config.txt").replaceAll("incast16/", "").replace(from, to),
+})
+
+describe("run", () => {
+  test.each(["tiny/hpcc", "tiny/timely", "incast16/hpcc", "incast16/timely", "pfcdemo/timely"])(
+    "%s: every output is the simulator's",
+    async (name) => {
+      const out = place()
+      const [folder, mode] = name.split("/") as [string, string]
+      const run = await rdmakit(["run", `${name}.config.txt`, "--out", out])
+      expect(run.code).toBe(0)
+      expect(run.err).toMatch(/^\S+: warning: 1\d keys without effect here, 'rdmakit lint' says why: [A-Z_ ]+\n$/)
+      expect(run.out).toMatch(/^Slowdown by flow size\nsize ≤ /)
+      expect(run.out).toContain(`\nresults in ${out}\n`)
+      const compared = await rdmakit(["compare", out, folder])
+      expect(compared.code).toBe(0)
+      expect(compared.out).toContain(`A  ${out}/${mode}.fct.txt\nB  ${name}.fct.txt\n`)
+      const text = readFileSync(join(out, `${mode}.qlen.txt`), "utf8")
+      expect(text).toBe(textOf(`${name}.qlen.txt`))
+    },
+  )
+
+  test("writes a summary and a table of flows, and prints the former with --json", async () => {
+    const out = place()
+    const { code, out: text } = await rdmakit(["run", "pfcdemo/timely.config.txt", "--out", out, "--json"])
+    expect(code).toBe(0)
+    const summary = summaryOf(out)
+    expect(JSON.parse(text)).toEqual({ folder: out, ...summary })
+    expect(summary).toMatchObject({
+      ...{ input: "pfcdemo/timely.config.txt", partial: false, seed: 0, flowsTotal: 16, flowsFinished: 16 },
+      ...{ packetHops: 64000, pfcPauses: 179, dropsByReason: {}, unfinished: [] },
+      files: { fct: "timely.fct.txt", pfc: "timely.pfc.txt", qlen: "timely.qlen.txt", flows: "flows.csv" },
+    })
+    expect(summary.pfcPauseFraction).toBeGreaterThan(0)
+    for (const key of ["events", "cpuSeconds", "wallSeconds", "peakRssBytes"]) expect(summary[key]).toBeGreaterThan(0)
+    expect(summary.digest).toMatch(/^[0-9a-f]{16}$/)
+    expect(summary.slowdown.map((row: { upToBytes: unknown }) => row.upToBytes)).toEqual([1e6, "all"])
+    const [header, ...rows] = readFileSync(join(out, "flows.csv"), "utf8").trimEnd().split("\n")
+    expect(header).toContain("flow,source,destination,")
+    expect(rows.length).toBe(16)
+  })
+
+  test("the same twice: the same digest, octet for octet the same flows", async () => {
+    const [a, b] = [place(), place()]
+    for (const out of [a, b]) await rdmakit(["run", "incast16/hpcc.config.txt", "--out", out, "--seed", "7"])
+    expect(summaryOf(a).digest).toBe(summaryOf(b).digest)
+    expect(summaryOf(a).seed).toBe(7)
+    expect(readFileSync(join(a, "flows.csv"))).toEqual(readFileSync(join(b, "flows.csv")))
+  })
+
+  test("writes beside the working directory unless told otherwise, over a result of before", async () => {
+    const cwd = inputs()
+    for (const mode of ["3", "7"]) {
+      const { code, out } = await rdmakit(["run", "mix/config.txt", "--set", `CC_MODE=${mode}`], { cwd })
+      expect(code).toBe(0)
+      expect(out).toContain("\nresults in config.results\n")
+      expect(summaryOf(join(cwd, "config.results")).controller).toBe(mode === "3" ? "hpcc/ns3" : "timely/ns3")
+    }
+    const written = filesIn(join(cwd, "config.results"))
+    expect(written).toEqual(["flows.csv", "hpcc.fct.txt", "hpcc.pfc.txt", "hpcc.qlen.txt", "hpcc.tr", "summary.json"])
+    expect(filesIn(cwd).filter((name) => name.includes("unfinished"))).toEqual([])
+  })
+
+  test("reads standard input", async () => {
+    const cwd = inputs()
+    const stdin = readFileSync(join(cwd, "mix/config.txt"), "utf8").replaceAll(/(topology|flow|trace)\.txt/g, "mix/$&")
+    const { code, out } = await rdmakit(["run", "-"], { cwd, stdin })
+    expect(code).toBe(0)
+    expect(out).toContain("\nresults in stdin.results\n")
+  })
+
+  test("flows that did not finish: each with its reason, exit 1", async () => {
+    const out = place()
+    const args = ["run", "incast16/hpcc.config.txt", "--out", out, "--set", "SIMULATOR_STOP_TIME=2.0001"]
+    const { code, err } = await rdmakit(args)
+    expect(code).toBe(1)
+    expect(err).toContain("16 flows unfinished:\n  flow 0, host 0 to host 16, 1,000,000 B: ")
+    expect(err.match(/waiting for PSN \d+/g)?.length).toBe(16)
+    const { flowsFinished, partial, unfinished } = summaryOf(out)
+    expect({ flowsFinished, partial, count: unfinished.length }).toEqual({
+      ...{ flowsFinished: 0, partial: false, count: 16 },
+    })
+    expect(readFileSync(join(out, "flows.csv"), "utf8").match(/,unfinished,"/g)?.length).toBe(16)
+  })
+
+  test("goes on when nobody reads its output", async () => {
+    const out = place()
+    const { code } = await rdmakit(["run", "tiny/hpcc.config.txt", "--out", out], { readerLeavesAfter: 0 })
+    expect(code).toBe(0)
+    expect(existsSync(join(out, "summary.json"))).toBe(true)
+  })
+})
+
+describe("Ctrl-C", () => {
+  test("stops a run, keeps what had finished and says so", async () => {
+    const out = place()
+    // Progress on a terminal appears while the run goes on.
+    const watch = (text: string, signal: () => boolean) => {
+      if (text.includes("hops/s")) signal()
+    }
+    const args = ["run", "pfcdemo/timely.config.txt", "--out", out]
+    const run = await rdmakit(args, { terminal: true, watch })
+    expect(run.code).toBe(130)
+    expect(run.out).toContain("unfinished: the results are partial")
+    const { partial, flowsFinished, unfinished } = summaryOf(out)
+    expect(partial).toBe(true)
+    expect(flowsFinished + unfinished.length).toBe(16)
+    expect(unfinished.length).toBeGreaterThan(0)
+  })
+})
+
+describe("run refuses, with exit code 2 and nothing written", () => {
+  test.each<readonly [string, Readonly<Record<string, string>>, ReadonlyArray<string>, string]>([
+    [
+      "a wrong word",
+      { "mix/flow.txt": "1\n0 one 3 100 5 2\n" },
+      [],
+      'error: mix/flow.txt:2:3: destination node: found "one"',
+    ],
+    [
+      "a missing file",
+      config("flow.txt", "none.txt"),
+      [],
+      'FLOW_FILE: found "none.txt", expected a file; none of these',
+    ],
+    ["a mode that waits", {}, ["--set", "CC_MODE=1"], '--set:1:1: CC_MODE: found "1", expected 3 (HPCC) or 7 (TIMELY)'],
+    [
+      "an unknown key",
+      {},
+      ["--set", "CC_MOD=1"],
+      '--set:1:1: key: found "CC_MOD", expected a key of the simulator; did you',
+    ],
+    ["no rate", {}, ["--set", "MIN_RATE=0Mb/s"], 'MIN_RATE: found "0Mb/s", expected an integer of at least 1 bit/s'],
+    [
+      "little buffer",
+      {},
+      ["--set", "BUFFER_SIZE=0"],
+      'BUFFER_SIZE: found "0", expected at least 1 MiB; switch 17 keeps',
+    ],
+    [
+      "a wrong seed",
+      {},
+      ["--seed", "-1"],
+      'Invalid value for flag --seed: "-1". Expected: a whole number 0..4294967295',
+    ],
+    ["a folder of other things", {}, ["--out", "mix"], "error: mix: found a folder with other things (config.txt, …)"],
+    ["a file to write to", {}, ["--out", "mix/flow.txt"], "error: mix/flow.txt: found a file, expected a folder or"],
+  ])("%s", async (_, changes, args, message) => {
+    const cwd = inputs(changes)
+    const before = filesIn(cwd)
+    const { code, out, err } = await rdmakit(["run", "mix/config.txt", ...args], { cwd })
+    expect({ code, out }).toEqual({ code: 2, out: "" })
+    expect(err).toContain(message)
+    expect(filesIn(cwd)).toEqual(before)
+    expect(existsSync(join(cwd, "config.results"))).toBe(false)
+  })
+
+  test("rubbish", async () => {
+    const cwd = folderOf({ "config.txt": octetsOf("tiny/hpcc.tr") })
+    const { code, err } = await rdmakit(["run", "config.txt"], { cwd })
+    expect(code).toBe(2)
+    expect(err).toContain("error: config.txt:1:1: ")
+    expect(filesIn(cwd)).toEqual(["config.txt"])
+  })
+})
+
+describe("start", () => {
+  test("runs HPCC and TIMELY side by side on the same flows", async () => {
+    const { code, out, err } = await rdmakit(["start", "--time", "5us"])
+    expect(code).toBe(0)
+    expect(err).toContain(
+      "320 hosts, 100 Gb/s links to 20 racks, 400 Gb/s above; FB_Hadoop flows at 50 % load for 5us\n",
+    )
+    expect(out).toMatch(/size ≤ +flows +HPCC p50 +p95 +p99 +TIMELY p50 +p95 +p99\n/)
+    expect(out).toMatch(/\nHPCC +([\d,]+) of \1 flows, .*\nTIMELY +\1 of \1 flows, /)
+  })
+
+  test("prints JSON", async () => {
+    const { code, out } = await rdmakit(["start", "--time", "1us", "--json"])
+    expect(code).toBe(0)
+    const { results, ...rest } = JSON.parse(out)
+    expect(rest).toMatchObject({ hosts: 320, load: 0.5, startSeconds: 1e-6 })
+    expect(results.map(({ name }: { name: string }) => name)).toEqual(["HPCC", "TIMELY"])
+    expect(results[0].slowdown.at(-1)).toMatchObject({ upToBytes: "all", count: results[0].flowsTotal })
+  })
+
+  test.each(["soon", "0us", "1s", "5"])("refuses --time %s", async (time) => {
+    const { code, out, err } = await rdmakit(["start", "--time", time])
+    expect({ code, out }).toEqual({ code: 2, out: "" })
+    expect(err).toContain("error: --time: ")
+  })
+})
