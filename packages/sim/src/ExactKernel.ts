@@ -29,7 +29,7 @@ export interface ExactKernelOptions {
   readonly wireBytesMax: number
   /** Size of a PFC frame, bytes: 64 on Ethernet (IEEE 802.1Qbb); 43 in the ns-3 model. */
   readonly pfcBytes: number
-  /** Most switches a packet may pass; one that meets more is dropped. */
+  /** Most switches a packet may pass, up to 255; one that meets more is dropped. */
   readonly hopsMax: number
   /** Slot width of the event queue, ps. */
   readonly slotPs?: Time
@@ -70,7 +70,7 @@ export class ExactKernel implements SwitchPorts, NicPorts {
   /** Frames dropped, by minus their reason. */
   readonly dropCounts = new Float64Array(32)
   readonly pauses: PauseClock
-  /** The path of every flow: where routes that hold for a flow are kept. */
+  /** The path of every flow: where routes that hold for a flow are kept. `ensure` room for flow indices from 1,024 on. */
   readonly paths: PathCache
 
   private readonly queue: EventQueue
@@ -421,6 +421,8 @@ export class ExactKernel implements SwitchPorts, NicPorts {
 
   private sendFromSwitch(port: number, base: number, queue: number, handle: number): void {
     const now = this.clock[0]!
+    // Busy from here on: the policy may send a PFC frame through this very port.
+    this.ports[base + P.BUSY] = P.Busy.Scheduled
     this.switches[this.nodeOf[port]!]!.dequeued(now, this.packet.at(handle), port, queue)
     if (this.tracer !== undefined) this.tracer.dequeued(now, port, queue, this.packet.at(handle))
     this.start(port, handle, (this.ports[base + P.OCCUPIED]! & ~(this.ports[base + P.PAUSED]! & ~1)) !== 0)

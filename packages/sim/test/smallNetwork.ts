@@ -127,8 +127,8 @@ export class PlainNic implements Nic {
     this.options = options
   }
   private queue(port: number): Array<number> {
-    let queue = this.queues.get(port)
-    if (queue === undefined) this.queues.set(port, (queue = []))
+    const queue = this.queues.get(port) ?? []
+    this.queues.set(port, queue)
     return queue
   }
   send(now: number, port: number, fields: PacketFields): void {
