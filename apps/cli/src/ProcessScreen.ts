@@ -1,5 +1,6 @@
 import type { Writable } from "node:stream"
 import { Effect, Layer } from "effect"
+import { exitCodes } from "./Exit.ts"
 import { Screen, type Surface } from "./Screen.ts"
 
 /** Lines for readers that are no terminal. */
@@ -21,10 +22,12 @@ export const processScreen: Layer.Layer<Screen> = Layer.sync(Screen, () => {
 
 const surfaceOf = (stream: Stream): { readonly surface: Surface; readonly gone: () => boolean } => {
   let gone = false
-  // A reader that leaves is no fault of ours: EPIPE ends the output, not the command. Nothing else can be reported
-  // to a stream that fails, either.
-  stream.on("error", () => {
+  // A reader that leaves is no fault of ours: EPIPE ends the output, not the command. Other failures cost the result.
+  stream.on("error", (error: NodeJS.ErrnoException) => {
     gone = true
+    if (error.code === "EPIPE" || stream !== process.stdout) return
+    process.exitCode = exitCodes.notWell
+    process.stderr.write(`error: the output cannot be written: ${error.message}\n`)
   })
   const write = (text: string): Effect.Effect<void> =>
     Effect.callback((resume) => {

@@ -46,5 +46,5 @@ const codeOf = (exit: Exit.Exit<number>): number => {
 fiber.addObserver((exit) => {
   const code = codeOf(exit)
   // Pipes may still hold text of ours: the process ends when it is written, or when its reader has gone.
-  process.stdout.write("", () => process.exit(code))
+  process.stdout.write("", () => process.exit(code === exitCodes.fine ? process.exitCode : code))
 })

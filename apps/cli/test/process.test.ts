@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
 import { folderOf, octetsOf, testdata, textOf } from "./rdmakit.ts"
@@ -34,6 +35,24 @@ describe("the program", () => {
     const { out, err } = await shell("cat tiny/hpcc.tr | rdmakit trace - | cat")
     expect({ out, err }).toEqual({ out: textOf("tiny/hpcc.tr.txt"), err: "" })
   })
+
+  test.runIf(existsSync("/dev/full"))("says when its output cannot be written", async () => {
+    const { code, err } = await shell("rdmakit trace tiny/hpcc.tr > /dev/full")
+    expect(code).toBe(1)
+    expect(err).toContain("error: the output cannot be written: ENOSPC")
+  })
+
+  test("takes one Ctrl-C that comes twice as one, and keeps what had finished", async () => {
+    const cwd = folderOf({})
+    const out = `${cwd}/out`
+    // Queues are watched long after the last flow, so that the run is still on.
+    const line = `${shellCommand} run pfcdemo/timely.config.txt --set QLEN_MON_END=4000000000000 --set SIMULATOR_STOP_TIME=4000 --out ${out} & child=$!
+      until ls -A ${cwd} | grep -q unfinished; do sleep 0.1; done; sleep 1; kill -INT $child; kill -INT $child; wait $child`
+    const { code } = await shell(line)
+    expect(code).toBe(130)
+    expect(JSON.parse(readFileSync(`${out}/summary.json`, "utf8"))).toMatchObject({ partial: true })
+    expect(readdirSync(cwd)).toEqual(["out"])
+  }, 30_000)
 
   test("ends quietly when the reader has enough", async () => {
     const trace = octetsOf("tiny/hpcc.tr")

@@ -10,6 +10,8 @@ const consoles = Array.from(
   .join("")
   .split(/^\$ rdmakit /m)
   .slice(1)
+  // What goes through other programs is not ours to run.
+  .filter((text) => !text.slice(0, text.indexOf("\n")).includes("|"))
   .map((text) => {
     const end = text.indexOf("\n")
     return { args: text.slice(0, end).split(" "), printed: text.slice(end + 1).trimEnd() }
