@@ -2,11 +2,13 @@ import { Flag, Layout, Opcode, Packet, type PacketPool } from "@rdmakit/packet"
 import type { Nic, NicPorts, Switch, SwitchPorts, Time } from "@rdmakit/protocol"
 import { Drop, NEVER } from "@rdmakit/protocol"
 import { uniform } from "@rdmakit/units"
+import { EgressQueues } from "./EgressQueues.ts"
 import { EventQueue } from "./EventQueue.ts"
+import type { ExactKernelOptions } from "./ExactKernelOptions.ts"
 import { LinkRings } from "./LinkRings.ts"
-import type { Network } from "./Network.ts"
 import { PathCache } from "./PathCache.ts"
 import { PauseClock } from "./PauseClock.ts"
+import { layOutPorts } from "./PortLayout.ts"
 import * as P from "./PortTable.ts"
 import { Prefetch } from "./Prefetch.ts"
 import type { Tracer } from "./Tracer.ts"
@@ -17,26 +19,6 @@ const Kind = { Wake: 0, Timer: 1, Call: 2 } as const
 
 /** Reasons of the kernel's own drops; a switch's are negative (see `Drop` in protocol). */
 export const LinkLoss = -16
-
-export interface ExactKernelOptions {
-  readonly network: Network
-  readonly pool: PacketPool
-  /** How a port chooses among its queues: queue 0 first in both. Default "strict": the higher the number the sooner. */
-  readonly discipline?: "strict" | "round-robin"
-  /** Serialization time of a frame on a link, ps. */
-  readonly serializationPs: (bytes: number, rateBps: number) => Time
-  /** Largest frame, bytes. */
-  readonly wireBytesMax: number
-  /** Size of a PFC frame, bytes: 64 on Ethernet (IEEE 802.1Qbb); 43 in the ns-3 model. */
-  readonly pfcBytes: number
-  /** Most switches a packet may pass, up to 255; one that meets more is dropped. */
-  readonly hopsMax: number
-  /** Slot width of the event queue, ps. */
-  readonly slotPs?: Time
-  readonly seed?: number
-  /** Ordinals (from 0) of frames to lose, by sending port: faults for tests and experiments. */
-  readonly losses?: ReadonlyMap<number, ReadonlySet<number>>
-}
 
 /**
  * The exact kernel: two events a hop (end of serialization, arrival), in (time, order number) order. It owns ports,
@@ -60,8 +42,6 @@ export class ExactKernel implements SwitchPorts, NicPorts {
   onPause: ((now: Time, port: number, priority: number, pause: boolean) => void) | undefined = undefined
   /** Called for each PFC frame that a switch sends, before it is queued. */
   onPfcSent: (() => void) | undefined = undefined
-  /** Packets waiting in the queues of switches. */
-  waiting = 0
 
   /** Packets that left a port and arrived at the next node; PFC frames, which are not packets, apart. */
   packetHops = 0
@@ -81,10 +61,10 @@ export class ExactKernel implements SwitchPorts, NicPorts {
   /** Node of each port; of a host's port, the complement: negative. */
   private readonly nodeOf: Int32Array
   private readonly rings: LinkRings
+  private readonly queues: EgressQueues
   /** Serialization times by size, a stretch for each rate; and where each port's begins. */
   private readonly txTable: Float64Array
   private readonly txBase: Int32Array
-  private readonly strict: boolean
   private readonly pfcBytes: number
   private readonly seed: number
   private readonly losses: ReadonlyMap<number, ReadonlySet<number>> | undefined
@@ -99,19 +79,19 @@ export class ExactKernel implements SwitchPorts, NicPorts {
     this.packet = new Packet(pool)
     this.fixedNodes = 2 * network.ports
     this.queue = new EventQueue(this.fixedNodes, options.slotPs ?? 1024)
-    this.strict = (options.discipline ?? "strict") === "strict"
     this.pfcBytes = options.pfcBytes
     this.seed = options.seed ?? 0
     this.losses = options.losses
     this.switches = new Array(network.nodes).fill(undefined)
     this.nics = new Array(network.nodes).fill(undefined)
     this.paths = new PathCache(options.hopsMax)
-    const { ports, portF64, txTable, txBase } = layOutPorts(options)
+    const { ports, portF64, txTable, txBase } = layOutPorts(network, options.wireBytesMax, options.serializationPs)
     this.ports = ports
     this.portF64 = portF64
     this.txTable = txTable
     this.txBase = txBase
     this.rings = new LinkRings(network.ports)
+    this.queues = new EgressQueues(ports, pool, (options.discipline ?? "strict") === "strict")
     this.nodeOf = network.portNode.map((node) => (network.isSwitch[node] === 1 ? node : ~node))
     const prefetch = new Prefetch(pool, ports, this.rings)
     this.queue.onOpen = (nodes, count) => prefetch.fetch(nodes, count, this.fixedNodes)
@@ -121,6 +101,10 @@ export class ExactKernel implements SwitchPorts, NicPorts {
 
   get now(): Time {
     return this.clock[0]!
+  }
+  /** Packets waiting in the queues of switches. */
+  get waiting(): number {
+    return this.queues.waiting
   }
   get pendingEvents(): number {
     return this.queue.size
@@ -322,57 +306,8 @@ export class ExactKernel implements SwitchPorts, NicPorts {
         return
       }
     }
-    this.append(base, queue, handle)
+    this.queues.append(base, queue, handle)
     this.kickNow(port)
-  }
-
-  private append(base: number, queue: number, handle: number): void {
-    const ports = this.ports
-    const words = this.pool.words
-    const record = handle << Layout.RECORD_SHIFT
-    const bytes = words[record + Layout.WIRE_BYTES]!
-    words[record + Layout.NEXT] = -1
-    const bit = 1 << queue
-    if ((ports[base + P.OCCUPIED]! & bit) === 0) {
-      ports[base + P.OCCUPIED]! |= bit
-      ports[base + P.QUEUE_HEAD + queue] = handle
-    } else {
-      words[(ports[base + P.QUEUE_TAIL + queue]! << Layout.RECORD_SHIFT) + Layout.NEXT] = handle
-    }
-    this.waiting++
-    ports[base + P.QUEUE_TAIL + queue] = handle
-    ports[base + P.QUEUE_BYTES + queue]! += bytes
-    ports[base + P.QUEUED_BYTES]! += bytes
-  }
-
-  /** Queue to serve next, or -1: queue 0 (control, never paused) first. */
-  private nextQueue(base: number): number {
-    const ports = this.ports
-    const occupied = ports[base + P.OCCUPIED]!
-    if ((occupied & 1) !== 0) return 0
-    const open = occupied & ~ports[base + P.PAUSED]!
-    if (open === 0) return -1
-    if (this.strict) return 31 - Math.clz32(open)
-    const last = ports[base + P.LAST_QUEUE]!
-    const above = open & (-2 << last)
-    const from = above !== 0 ? above : open
-    return 31 - Math.clz32(from & -from)
-  }
-
-  private dequeue(base: number, queue: number): number {
-    const ports = this.ports
-    const words = this.pool.words
-    const handle = ports[base + P.QUEUE_HEAD + queue]!
-    const at = handle << Layout.RECORD_SHIFT
-    const next = words[at + Layout.NEXT]!
-    if (next < 0) ports[base + P.OCCUPIED]! &= ~(1 << queue)
-    else ports[base + P.QUEUE_HEAD + queue] = next
-    const bytes = words[at + Layout.WIRE_BYTES]!
-    this.waiting--
-    ports[base + P.QUEUE_BYTES + queue]! -= bytes
-    ports[base + P.QUEUED_BYTES]! -= bytes
-    if (queue !== 0) ports[base + P.LAST_QUEUE] = queue
-    return handle
   }
 
   // --- transmission
@@ -415,8 +350,8 @@ export class ExactKernel implements SwitchPorts, NicPorts {
       this.transmitHost(port, base)
       return
     }
-    const queue = this.nextQueue(base)
-    if (queue >= 0) this.sendFromSwitch(port, base, queue, this.dequeue(base, queue))
+    const queue = this.queues.next(base)
+    if (queue >= 0) this.sendFromSwitch(port, base, queue, this.queues.dequeue(base, queue))
   }
 
   private sendFromSwitch(port: number, base: number, queue: number, handle: number): void {
@@ -492,29 +427,4 @@ export class ExactKernel implements SwitchPorts, NicPorts {
   timerAt(node: number, endpoint: number, time: Time): void {
     this.queue.push(time, Kind.Timer | (endpoint << KIND_BITS), node)
   }
-}
-
-function layOutPorts(options: ExactKernelOptions) {
-  const { network, wireBytesMax, serializationPs } = options
-  const buffer = new ArrayBuffer((network.ports << P.PORT_SHIFT) * 4)
-  const ports = new Int32Array(buffer)
-  const portF64 = new Float64Array(buffer)
-  const rates = [...new Set(network.rateBps)]
-  const stride = wireBytesMax + 1
-  const txTable = new Float64Array(stride * rates.length)
-  rates.forEach((rate, r) => {
-    for (let bytes = 0; bytes < stride; bytes++) txTable[r * stride + bytes] = serializationPs(bytes, rate)
-  })
-  const txBase = Int32Array.from(network.rateBps, (rate) => stride * rates.indexOf(rate))
-  for (let port = 0; port < network.ports; port++) {
-    const base = port << P.PORT_SHIFT
-    const f = port << (P.PORT_SHIFT - 1)
-    const { start, mask } = LinkRings.first(port)
-    ports[base + P.RING_START] = start
-    ports[base + P.RING_MASK] = mask
-    portF64[f + P.DELAY_F64] = network.delayPs[port]!
-    portF64[f + P.WAKE_TIME_F64] = NEVER
-    portF64[f + P.LOSS_F64] = network.lossRate[port]!
-  }
-  return { ports, portF64, txTable, txBase }
 }

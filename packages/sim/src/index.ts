@@ -1,5 +1,5 @@
 export { EventQueue } from "./EventQueue.ts"
-export type { ExactKernelOptions } from "./ExactKernel.ts"
 export { ExactKernel, LinkLoss } from "./ExactKernel.ts"
+export type { ExactKernelOptions } from "./ExactKernelOptions.ts"
 export type { Network } from "./Network.ts"
 export type { Tracer } from "./Tracer.ts"

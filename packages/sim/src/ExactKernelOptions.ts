@@ -1,0 +1,23 @@
+import type { PacketPool } from "@rdmakit/packet"
+import type { Time } from "@rdmakit/protocol"
+import type { Network } from "./Network.ts"
+
+export interface ExactKernelOptions {
+  readonly network: Network
+  readonly pool: PacketPool
+  /** How a port chooses among its queues: queue 0 first in both. Default "strict": the higher the number the sooner. */
+  readonly discipline?: "strict" | "round-robin"
+  /** Serialization time of a frame on a link, ps. */
+  readonly serializationPs: (bytes: number, rateBps: number) => Time
+  /** Largest frame, bytes. */
+  readonly wireBytesMax: number
+  /** Size of a PFC frame, bytes: 64 on Ethernet (IEEE 802.1Qbb); 43 in the ns-3 model. */
+  readonly pfcBytes: number
+  /** Most switches a packet may pass, up to 255; one that meets more is dropped. */
+  readonly hopsMax: number
+  /** Slot width of the event queue, ps. */
+  readonly slotPs?: Time
+  readonly seed?: number
+  /** Ordinals (from 0) of frames to lose, by sending port: faults for tests and experiments. */
+  readonly losses?: ReadonlyMap<number, ReadonlySet<number>>
+}
