@@ -1,0 +1,176 @@
+/**
+ * What a packet-hop costs: `pnpm bench [--runs N] [--out FILE] [--yardstick DIR]`.
+ *
+ * Runs the command as users run it, on 7,981 flows in the 320-host fabric under HPCC, and counts the processor time of
+ * the whole process. Times move with the load of the machine, so where a C++ compiler and the yardstick's source are
+ * at hand, that kernel of the same network is timed before and after each run, and the ratio is what to quote.
+ */
+import { spawnSync } from "node:child_process"
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+import { parseArgs } from "node:util"
+import { gunzipSync } from "node:zlib"
+import { formatTopology } from "../packages/ns3/src/index.ts"
+import { hpccFabric } from "../packages/topology/src/index.ts"
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+const CASE = "fat320-fbhdp"
+const data = join(root, "testdata", "ns3", CASE)
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: "string", default: "3" },
+    out: { type: "string" },
+    yardstick: { type: "string", default: join(root, "..", "shared", "perf") },
+  },
+})
+const runs = Number(values.runs)
+if (!(Number.isInteger(runs) && runs >= 1)) {
+  console.error(`bench: --runs ${values.runs} is no count of runs`)
+  process.exit(2)
+}
+
+/** Runs a program to its end; its standard output. Ends the benchmark when it fails. */
+const output = (
+  program: string,
+  args: ReadonlyArray<string>,
+  options: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv },
+): string => {
+  const { error, status, stderr, stdout } = spawnSync(program, args, { ...options, encoding: "utf8" })
+  if (status === 0) return stdout
+  console.error(`bench: ${program} ${args.join(" ")} failed (${error?.message ?? `exit code ${status}`})\n${stderr}`)
+  process.exit(1)
+}
+
+const median = (numbers: ReadonlyArray<number>): number => {
+  const sorted = [...numbers].sort((a, b) => a - b)
+  return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2
+}
+
+const folder = mkdtempSync(join(tmpdir(), "rdmakit-bench-"))
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }))
+
+/** The command in one bundle, as it is published. */
+const buildCommand = (): string => {
+  const dist = join(folder, "dist")
+  output("tsup", ["--silent", "--out-dir", dist], { cwd: join(root, "apps", "cli") })
+  return join(dist, "main.js")
+}
+
+/** The config and the files it names, next to each other. */
+const writeInputs = (): string => {
+  const graph = hpccFabric()
+  const switches = Array.from({ length: graph.nodes }, (_, node) => node).filter((node) => graph.isSwitch[node] === 1)
+  const { nodes } = graph
+  mkdirSync(join(folder, CASE))
+  writeFileSync(
+    join(folder, "topo_fat320.txt"),
+    formatTopology({ nodes, switches, links: graph.links.map((link) => ({ ...link, line: 0 })) }),
+  )
+  writeFileSync(join(folder, "trace_none.txt"), "0\n")
+  writeFileSync(join(folder, CASE, "flow.txt"), gunzipSync(readFileSync(join(data, "flow.txt.gz"))))
+  writeFileSync(join(folder, CASE, "hpcc.config.txt"), readFileSync(join(data, "hpcc.config.txt")))
+  return join(CASE, "hpcc.config.txt")
+}
+
+interface Cost {
+  readonly cpuSeconds: number
+  readonly packetHops: number
+  readonly events: number
+  readonly nsPerHop: number
+  readonly peakRssBytes: number
+}
+
+/** Writes what a process used when it ends: start-up, reading and writing included. */
+const usageHook = `data:text/javascript,${encodeURIComponent(
+  'import{writeFileSync}from"node:fs";process.on("exit",()=>writeFileSync(process.env.BENCH_USAGE,JSON.stringify(process.resourceUsage())))',
+)}`
+
+const timeRun = (command: string, config: string): Cost => {
+  const usageFile = join(folder, "usage.json")
+  const results = join(folder, "results")
+  output(process.execPath, ["--import", usageHook, command, "run", config, "--out", results, "--json", "--force"], {
+    cwd: folder,
+    env: { ...process.env, BENCH_USAGE: usageFile },
+  })
+  const reference = gunzipSync(readFileSync(join(data, "hpcc.fct.txt.gz")))
+  if (!readFileSync(join(results, "hpcc.fct.txt")).equals(reference)) {
+    console.error("bench: completion times are not the reference's; what was timed is not this case")
+    process.exit(1)
+  }
+  const { packetHops, events } = JSON.parse(readFileSync(join(results, "summary.json"), "utf8"))
+  const { maxRSS, systemCPUTime, userCPUTime } = JSON.parse(readFileSync(usageFile, "utf8"))
+  const cpuSeconds = (userCPUTime + systemCPUTime) / 1e6
+  return { cpuSeconds, packetHops, events, nsPerHop: (cpuSeconds * 1e9) / packetHops, peakRssBytes: maxRSS * 1024 }
+}
+
+/** Compiles the yardstick; undefined, and a word about it, where that cannot be. */
+const buildYardstick = (): (() => number) | undefined => {
+  const from = resolve(values.yardstick)
+  const source = join(from, "yardstick.cpp")
+  if (!existsSync(source) || !existsSync(join(from, "topo.txt"))) {
+    console.log("The C++ yardstick is left out: its source is not here.")
+    return undefined
+  }
+  const program = join(folder, "yardstick")
+  const compiler = ["c++", "g++", "clang++"].find(
+    (name) => spawnSync(name, ["-O3", "-o", program, source], { cwd: folder }).status === 0,
+  )
+  if (compiler === undefined) {
+    console.log("The C++ yardstick is left out: there is no compiler, or it does not compile.")
+    return undefined
+  }
+  return () => {
+    const printed = output(program, [], { cwd: from })
+    const found = /ns\/hop med ([\d.]+)/.exec(printed)
+    if (found === null) throw new Error(`the yardstick printed no time: ${printed}`)
+    return Number(found[1])
+  }
+}
+
+const command = buildCommand()
+const config = writeInputs()
+const yardstick = buildYardstick()
+
+const costs: Array<Cost> = []
+const ratios: Array<number> = []
+const yards: Array<number> = []
+let before = yardstick?.()
+if (before !== undefined) yards.push(before)
+for (let run = 1; run <= runs; run++) {
+  const cost = timeRun(command, config)
+  costs.push(cost)
+  const { cpuSeconds, events, nsPerHop, packetHops, peakRssBytes } = cost
+  let line = `run ${run}: ${cpuSeconds.toFixed(2)} s CPU, ${packetHops} packet-hops, ${events} events, ${nsPerHop.toFixed(1)} ns per hop, peak RSS ${(peakRssBytes / 1e6).toFixed(0)} MB`
+  if (yardstick !== undefined && before !== undefined) {
+    const after = yardstick()
+    yards.push(after)
+    const ratio = nsPerHop / ((before + after) / 2)
+    ratios.push(ratio)
+    line += `; yardstick ${before.toFixed(1)} and ${after.toFixed(1)} ns, ratio ${ratio.toFixed(2)}`
+    before = after
+  }
+  console.log(line)
+}
+
+const result = {
+  case: `${CASE}/hpcc`,
+  commit: spawnSync("git", ["rev-parse", "--short", "HEAD"], { cwd: root, encoding: "utf8" }).stdout?.trim() ?? "",
+  node: process.version,
+  packetHops: costs[0]!.packetHops,
+  events: costs[0]!.events,
+  cpuSeconds: median(costs.map((cost) => cost.cpuSeconds)),
+  nsPerHop: median(costs.map((cost) => cost.nsPerHop)),
+  peakRssBytes: Math.max(...costs.map((cost) => cost.peakRssBytes)),
+  yardstickNsPerHop: yards.length > 0 ? median(yards) : null,
+  ratio: ratios.length > 0 ? median(ratios) : null,
+}
+console.log(
+  `median: ${result.nsPerHop.toFixed(1)} ns per hop${result.ratio === null ? "" : `, ratio ${result.ratio.toFixed(2)}`}`,
+)
+if (values.out !== undefined) {
+  mkdirSync(dirname(resolve(values.out)), { recursive: true })
+  appendFileSync(values.out, `${JSON.stringify(result)}\n`)
+}
