@@ -9,6 +9,7 @@ import {
   TelemetryStamper,
 } from "@rdmakit/switch"
 import type { Graph, Ports } from "@rdmakit/topology"
+import type { RcConfig } from "@rdmakit/transport-ib"
 import { mulDivFloor } from "@rdmakit/units"
 import { frameBytesOf, type NetworkContext, oncePerKernel, type SwitchFactory } from "./Models.ts"
 
@@ -27,7 +28,7 @@ export interface SwitchSettings {
   readonly bufferBytes?: number
   /** Lossless, the default: PFC with headroom. Lossy: no pauses, an egress queue above the free buffer drops. */
   readonly lossless?: boolean
-  /** Headroom of every port, bytes for each priority. Default `headroomBytes` of the port's link. */
+  /** Headroom of every port, bytes for each priority. Default `headroomBytes` of the port's link and `responseBytes`. */
   readonly headroomBytes?: number
   /** Bytes each ingress (port, priority) may hold outside the shared pool. Default 4,096. */
   readonly reserveBytes?: number
@@ -56,6 +57,12 @@ const NIC_RATE_SHIFT = 3
 export const headroomBytes = (rateBps: number, delayPs: number, frameBytes: number): number =>
   mulDivFloor(2 * delayPs, Math.ceil(rateBps), 8e12) + 2 * frameBytes
 
+/**
+ * What comes on top of `headroomBytes` until nothing can be lost: the frame whose arrival brings the pause about lies in
+ * the headroom already, and the pause frame has a length of its own.
+ */
+export const responseBytes = (transport: RcConfig): number => frameBytesOf(transport) + transport.framing.pfcBytes
+
 /** Kmin = 100 KB and Kmax = 400 KB at 25 Gb/s, in proportion to the rate; Pmax = 0.2 (HPCC §5.1, DCQCN's setting there). */
 export const ecnRule = (rateBps: number): EcnRule => ({
   kminBytes: Math.round((100e3 * rateBps) / 25e9),
@@ -75,7 +82,7 @@ export const bufferDemand = (
   graph: Graph,
   ports: Ports,
   settings: SwitchSettings,
-  frameBytes: number,
+  transport: RcConfig,
 ): BufferDemand | undefined => {
   let worst: BufferDemand | undefined
   const total = (demand: BufferDemand): number => demand.headroomBytes + demand.reserveBytes
@@ -85,7 +92,7 @@ export const bufferDemand = (
     const demand = {
       node,
       headroomBytes:
-        settings.lossless === false ? 0 : own.reduce((sum, p) => sum + kept(ports, p, settings, frameBytes), 0),
+        settings.lossless === false ? 0 : own.reduce((sum, p) => sum + kept(ports, p, settings, transport), 0),
       reserveBytes: own.length * (settings.reserveBytes ?? RESERVE_BYTES),
     }
     if (worst === undefined || total(demand) > total(worst)) worst = demand
@@ -93,8 +100,9 @@ export const bufferDemand = (
   return worst
 }
 
-const kept = (ports: Ports, port: number, settings: SwitchSettings, frameBytes: number): number =>
-  settings.headroomBytes ?? headroomBytes(ports.rateBps[port]!, ports.delayPs[port]!, frameBytes)
+const kept = (ports: Ports, port: number, settings: SwitchSettings, transport: RcConfig): number =>
+  settings.headroomBytes ??
+  headroomBytes(ports.rateBps[port]!, ports.delayPs[port]!, frameBytesOf(transport)) + responseBytes(transport)
 
 /**
  * Shared-buffer switches: ECMP by a hash seeded for each switch, PFC, RED marking and INT, the last two where the
@@ -104,7 +112,6 @@ export const sharedBufferSwitches =
   (settings: SwitchSettings = {}): SwitchFactory =>
   (network) => {
     const { graph, ports, transport, controller, telemetryRates, seed } = network
-    const frameBytes = frameBytesOf(transport)
     const slowest = slowestHostRate(graph, ports)
     const balancer = seededEcmp(seed)
     const marking = settings.ecn ?? controller.needs.some((need) => need === "ecn" || need === "cnp")
@@ -125,7 +132,7 @@ export const sharedBufferSwitches =
         ports: [...ports.portsOf(node)].map(
           (port): PortBuffer => ({
             port,
-            headroomBytes: kept(ports, port, settings, frameBytes),
+            headroomBytes: kept(ports, port, settings, transport),
             thresholdShift: thresholdShift(ports.rateBps[port]!, slowest),
           }),
         ),

@@ -20,6 +20,7 @@ export {
   type EcnRule,
   ecnRule,
   headroomBytes,
+  responseBytes,
   type SwitchSettings,
   sharedBufferSwitches,
 } from "./NativeSwitch.ts"
