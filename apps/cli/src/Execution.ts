@@ -1,3 +1,4 @@
+import { type RunFault, stepRun } from "@rdmakit/fabric"
 import type { Run, RunOutcome } from "@rdmakit/scenario"
 import { Effect } from "effect"
 import { Interrupts } from "./Interrupts.ts"
@@ -34,7 +35,7 @@ export const costMeter = (fromStart: boolean): (() => RunCost) => {
 const breathe = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
 
 /** Drives a run to its end, telling how far it has come; Ctrl-C stops it, and its outcome is partial. */
-export const execute = (run: Run): Effect.Effect<RunOutcome, never, Screen | Interrupts> =>
+export const execute = (run: Run): Effect.Effect<RunOutcome, RunFault, Screen | Interrupts> =>
   Effect.gen(function* () {
     const { err, columns } = yield* Screen
     const interrupts = yield* Interrupts
@@ -43,7 +44,7 @@ export const execute = (run: Run): Effect.Effect<RunOutcome, never, Screen | Int
       stopped = true
     })
     const line = new ProgressLine(err, columns, () => performance.now())
-    while (!stopped && run.step(BATCH)) {
+    while (!stopped && (yield* stepRun(run, BATCH))) {
       yield* line.update(run.progress())
       yield* breathe
     }

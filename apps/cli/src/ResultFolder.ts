@@ -15,8 +15,10 @@ export interface ResultFolder {
 }
 
 export interface ResultFolderOptions {
-  /** Write into a folder that holds something other than a result. */
+  /** Write into a folder that holds something other than a result of the same input. */
   readonly force: boolean
+  /** What is run: a result of another input is not replaced. */
+  readonly input: string
 }
 
 /** The folder of a run without --out: `mix/config.txt` writes to `config.results`, in the working directory. */
@@ -30,7 +32,7 @@ export const defaultFolder = (path: Path.Path, file: string): string =>
  */
 export const openResultFolder = (
   name: string,
-  { force }: ResultFolderOptions,
+  { force, input }: ResultFolderOptions,
 ): Effect.Effect<
   ResultFolder,
   Refused | PlatformError.PlatformError,
@@ -49,6 +51,13 @@ export const openResultFolder = (
       return yield* new Refused({
         message: `${name}: found a folder with other things (${before[0]}${before.length > 1 ? ", …" : ""}), expected none, an empty one or a result`,
         hint: `${ELSEWHERE}, or --force to write into it all the same`,
+      })
+    }
+    const other = isResult && !force ? yield* inputOf(files, path.join(target, SUMMARY_FILE)) : undefined
+    if (other !== undefined && other !== input) {
+      return yield* new Refused({
+        message: `${name}: holds the results of ${other}, expected none or those of ${input}`,
+        hint: `${ELSEWHERE}, or --force to replace them`,
       })
     }
     // On the same file system as the target, so that renaming is all that publishing takes.
@@ -100,6 +109,16 @@ const publishInto = Effect.fnUntraced(function* (
     yield* files.rename(path.join(staging, name), path.join(target, name))
   }
 })
+
+/** The input that a summary names; undefined when it cannot be read. */
+const inputOf = Effect.fnUntraced(
+  function* (files: FileSystem.FileSystem, summary: string) {
+    const { input } = JSON.parse(yield* files.readFileString(summary)) as { readonly input?: unknown }
+    return typeof input === "string" ? input : undefined
+  },
+  Effect.catchDefect(() => Effect.succeed(undefined)),
+  Effect.orElseSucceed(() => undefined),
+)
 
 /** The files that a summary says were written with it: plain names only, whatever it says. */
 const namedInSummary = Effect.fnUntraced(

@@ -1,5 +1,5 @@
 import { closeSync, openSync, writeSync } from "node:fs"
-import { PoolExhausted } from "@rdmakit/packet"
+import type { PoolExhausted } from "@rdmakit/packet"
 import {
   FLOWS_FILE,
   flowsCsv,
@@ -41,7 +41,7 @@ export const run = (input: RunInput) =>
     if (!input.json) yield* showNotes(foldIdleKeys(inputs.notes), err)
     const path = yield* Path.Path
     const name = Option.getOrElse(input.out, () => defaultFolder(path, input.file))
-    const folder = yield* openResultFolder(name, { force: input.force })
+    const folder = yield* openResultFolder(name, { force: input.force, input: inputs.name })
     const names = ns3OutputNames(inputs.configFile)
     const trace = yield* traceFile(names.trace === "" ? undefined : path.join(folder.staging, names.trace))
     const simulation = new Ns3Simulation(inputs, { seed: input.seed, ...trace })
@@ -64,7 +64,7 @@ export const run = (input: RunInput) =>
     if (outcome.unfinished.length > 0) return yield* new Exit({ code: exitCodes.notWell })
   }).pipe(
     Effect.scoped,
-    Effect.catchDefect((defect) => (defect instanceof PoolExhausted ? tooLarge(defect) : Effect.die(defect))),
+    Effect.catchTags({ PoolExhausted: tooLarge, ControllerFault: ({ message }) => new Refused({ message }) }),
     withJsonFaults(input.json, input.file),
   )
 

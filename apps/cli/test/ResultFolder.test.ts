@@ -20,7 +20,7 @@ const written = (
   } = {},
 ) =>
   Effect.gen(function* () {
-    const folder = yield* openResultFolder(name, { force: options.force ?? false })
+    const folder = yield* openResultFolder(name, { force: options.force ?? false, input: "config.txt" })
     for (const [file, text] of Object.entries(files)) writeFileSync(join(folder.staging, file), text)
     options.before?.(folder)
     if (options.publish !== false) yield* folder.publish
@@ -84,6 +84,11 @@ describe("a result folder", () => {
       "a folder with other things",
       { "out/a": "", "out/b": "" },
       "out: found a folder with other things (a, …), expected",
+    ],
+    [
+      "the results of another input",
+      { "out/flows.csv": "1", "out/summary.json": '{"input":"other.txt"}' },
+      "out: holds the results of other.txt, expected none or those of config.txt; choose another with --out DIR, or --force",
     ],
     ["a file", { out: "" }, "out: found a file, expected a folder or nothing; choose another with --out DIR"],
   ])("is not %s", async (_, files, message) => {

@@ -10,7 +10,7 @@ import { NativeRun } from "./NativeRun.ts"
 import { sharedBufferSwitches } from "./NativeSwitch.ts"
 import type { TransportSettings } from "./NativeTransport.ts"
 import type { RunOutcome } from "./Run.ts"
-import { type SimulateOptions, simulate } from "./simulate.ts"
+import { type RunFault, type SimulateOptions, simulate } from "./simulate.ts"
 import { type FlowInput, FlowInvalid, flowsOf } from "./Workload.ts"
 
 /** The network that is simulated. `Layer.succeed(Topology, star(17))`. */
@@ -58,7 +58,7 @@ export class Fabric extends Context.Service<
     readonly simulate: (
       flows: ReadonlyArray<FlowInput>,
       options?: FabricOptions,
-    ) => Effect.Effect<RunOutcome, FlowInvalid | NetworkInvalid>
+    ) => Effect.Effect<RunOutcome, FlowInvalid | NetworkInvalid | RunFault>
   }
 >()("@rdmakit/fabric/Fabric") {
   /** The parts that layers give: topology and congestion control have no default here, all others do. */
@@ -97,7 +97,7 @@ export class Fabric extends Context.Service<
 export const simulateFlows = (
   flows: ReadonlyArray<FlowInput>,
   options?: FabricOptions,
-): Effect.Effect<RunOutcome, FlowInvalid | NetworkInvalid, Fabric> =>
+): Effect.Effect<RunOutcome, FlowInvalid | NetworkInvalid | RunFault, Fabric> =>
   Effect.flatMap(Fabric, (fabric) => fabric.simulate(flows, options))
 
 /** Anything but the errors of inputs is a bug, and dies as one. */

@@ -33,7 +33,7 @@ export {
   WorldRun,
   type WorldRunOptions,
 } from "./Run.ts"
-export { type SimulateOptions, simulate } from "./simulate.ts"
+export { type RunFault, type SimulateOptions, simulate, stepRun } from "./simulate.ts"
 export { type FlowInput, FlowInvalid, flowsOf } from "./Workload.ts"
 export type { MakeNic, MakeSwitch, Sampler, SwitchContext, WorldParts } from "./World.ts"
 export { World } from "./World.ts"

@@ -1,3 +1,5 @@
+import { PoolExhausted } from "@rdmakit/packet"
+import { ControllerFault } from "@rdmakit/transport-ib"
 import { Effect } from "effect"
 import type { Run, RunOutcome } from "./Run.ts"
 
@@ -11,14 +13,27 @@ export interface SimulateOptions {
   readonly stopRequested?: () => boolean
 }
 
+/** What may go wrong while a run is under way: a controller broke its contract, or more packets live than there is room for. */
+export type RunFault = ControllerFault | PoolExhausted
+
+/** Whatever else is thrown is a mistake of ours. */
+const faultOf = (cause: unknown): RunFault => {
+  if (cause instanceof ControllerFault || cause instanceof PoolExhausted) return cause
+  throw cause
+}
+
+/** Executes a batch of events; false when nothing is left to do. */
+export const stepRun = (run: Run, budget: number): Effect.Effect<boolean, RunFault> =>
+  Effect.try({ try: () => run.step(budget), catch: faultOf })
+
 /**
  * Drives a run to its end, a batch of events at a time: between batches other fibers have their turn, progress is told
  * and a stop is heard. Interruption takes effect there too.
  */
-export const simulate = (run: Run, options: SimulateOptions = {}): Effect.Effect<RunOutcome> =>
+export const simulate = (run: Run, options: SimulateOptions = {}): Effect.Effect<RunOutcome, RunFault> =>
   Effect.gen(function* () {
     for (;;) {
-      if (!run.step(BATCH)) return run.outcome(false)
+      if (!(yield* stepRun(run, BATCH))) return run.outcome(false)
       options.onProgress?.(run)
       if (options.stopRequested?.() === true) return run.outcome(true)
       yield* Effect.yieldNow

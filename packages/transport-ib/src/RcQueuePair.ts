@@ -1,5 +1,6 @@
 import { Ecn, Flag, Opcode, type Packet } from "@rdmakit/packet"
 import { type Ack, type Controller, NEVER, type QueuePair, type Time } from "@rdmakit/protocol"
+import { checkController } from "./ControllerFault.ts"
 import { MessageQueue } from "./MessageQueue.ts"
 import { PSN_MASK, PSN_WINDOW, psnDistance } from "./Psn.ts"
 import { checkInteger, type RcConfig } from "./RcConfig.ts"
@@ -88,6 +89,7 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
     this.flow = address.flow
     this.udpPorts = address.udpPort | (address.peerUdpPort << 16)
     this.controller = address.path === undefined ? unpaced : config.controller.make(now, address.path)
+    checkController(this.controller, address.flow >> 1, now)
     this.lineRateBps = address.path?.lineRateBps ?? 0
     this.paceTime = now
     const first = (address.sendPsn ?? 0) & PSN_MASK
@@ -283,7 +285,7 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
 
   private handleReply(now: Time, packet: Packet): void {
     if (packet.opcode === Opcode.Cnp) {
-      if (this.controller.onCnp(now)) this.tookAction()
+      if (this.controller.onCnp(now)) this.tookAction(now)
       this.updateTimeout()
       return
     }
@@ -297,7 +299,7 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
     const lost = nak && count === this.una && this.nxt > count
     if (lost) this.goBack()
     this.runController(now, packet, count, before)
-    if (lost && this.controller.onLoss(now, false)) this.tookAction()
+    if (lost && this.controller.onLoss(now, false)) this.tookAction(now)
     this.updateTimeout()
   }
 
@@ -339,16 +341,20 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
     ack.congestion = packet.has(Flag.CongestionEcho)
     ack.hops = packet.readTelemetry(ack.telemetry)
     ack.pathId = ack.hops > 0 ? packet.pathId : 0
-    if (this.controller.onAck(now, ack)) this.tookAction()
+    if (this.controller.onAck(now, ack)) this.tookAction(now)
   }
 
   /** The controller set its rate anew: when packets follow it at once, so does the moment of the next one. */
-  private tookAction(): void {
+  private tookAction(now: Time): void {
     this.controllerActions++
     const { config } = this
+    const { rate, window } = this.controller
+    // A NaN would look like any other number from here on: nothing would be sent, or everything at once.
+    if (!(rate > 0 && rate < Number.POSITIVE_INFINITY && window >= 1))
+      checkController(this.controller, this.flow >> 1, now)
     if (config.repace && this.lastWireBytes > 0) {
       this.rateChanged = true
-      const pacePs = config.pacePs(this.lastWireBytes, this.controller.rate)
+      const pacePs = config.pacePs(this.lastWireBytes, rate)
       this.paceTime += pacePs - this.lastPacePs
       this.lastPacePs = pacePs
     }
@@ -363,7 +369,7 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
 
   handleTimeout(now: Time): void {
     if (this.failed) return
-    if (this.controller.nextTimer <= now && this.controller.onTimer(now)) this.tookAction()
+    if (this.controller.nextTimer <= now && this.controller.onTimer(now)) this.tookAction(now)
     if (this.ackDeadline <= now) this.ackTimedOut(now)
     if (!this.failed) this.updateTimeout()
   }
@@ -376,7 +382,7 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
     this.retries++
     this.goBack()
     this.afterTimeout = true
-    if (this.controller.onLoss(now, true)) this.tookAction()
+    if (this.controller.onLoss(now, true)) this.tookAction(now)
   }
 
   private fail(now: Time): void {

@@ -1,3 +1,4 @@
+export { ControllerFault } from "./ControllerFault.ts"
 export type { Framing, TelemetryKind } from "./Framing.ts"
 export { ns3Framing, rocev2Framing } from "./Framing.ts"
 export { packetsOf } from "./MessageQueue.ts"
