@@ -40,7 +40,7 @@ export {
   standaloneFctNs,
 } from "./Fct.ts"
 export { flowsOf, formatFlows, type Ns3Flow, type Ns3Flows, parseFlows, startText } from "./Flow.ts"
-export { formatNote, type Ns3Fault, Ns3FormatError, type Ns3Note, type Ns3Place } from "./FormatError.ts"
+export { formatNote, type Ns3Fault, Ns3FormatError, type Ns3Note, type Ns3Place, nearestWord } from "./FormatError.ts"
 export { checkLinkRates, intRatesBps } from "./LinkRates.ts"
 export { isNodeIp, linkIp, nodeIp, nodeOfIp } from "./NodeAddress.ts"
 export { formatPfc, formatPfcLine, type PfcEvents, parsePfc } from "./Pfc.ts"

@@ -13,7 +13,7 @@ export function flowsCsv(outcome: RunOutcome): string {
     const head = `${i},${flows.source[i]},${flows.destination[i]},${flows.priority[i]},${flows.sourcePort[i]},${flows.destinationPort[i]},${flows.bytes[i]}`
     if (flows.finished[i] === NEVER) {
       lines.push(
-        `${head},${flows.start[i]},,${idealPs[i]},,unfinished,"${(reasons.get(i) ?? "").replaceAll('"', '""')}"\n`,
+        `${head},${flows.start[i]},,${Number.isNaN(idealPs[i]) ? "" : idealPs[i]},,unfinished,"${(reasons.get(i) ?? "").replaceAll('"', '""')}"\n`,
       )
     } else {
       const completion = flows.completionTime(i)

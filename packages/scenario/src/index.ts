@@ -6,6 +6,7 @@ export {
   simulate,
   type UnfinishedFlow,
 } from "@rdmakit/fabric"
+export { ControllerOptionError, controllers, type NamedController, type OptionKind } from "./Controllers.ts"
 export { flowsCsv } from "./flowsCsv.ts"
 export {
   type FoundFile,
@@ -21,4 +22,6 @@ export { loadNs3Inputs, type Ns3InputOptions, type Ns3Inputs } from "./Ns3Inputs
 export { FLOWS_FILE, type Ns3OutputNames, ns3OutputNames, SUMMARY_FILE } from "./Ns3Outputs.ts"
 export { type Ns3Files, Ns3Simulation } from "./Ns3Simulation.ts"
 export { type PoissonOptions, poissonFlows } from "./PoissonFlows.ts"
+export { isScenarioName, loadScenario, type ScenarioInputs, type ScenarioOptions } from "./Scenario.ts"
+export { ScenarioSimulation } from "./ScenarioSimulation.ts"
 export { fbHadoop, SizeDistribution, type SizePoint } from "./SizeDistribution.ts"

@@ -1,0 +1,102 @@
+import { type HpccOptions, HpccOptionsError, hpcc, hpccPresets } from "@rdmakit/cc-hpcc"
+import { type TimelyOptions, TimelyOptionsError, timely, timelyPresets } from "@rdmakit/cc-timely"
+import type { ControllerFactory } from "@rdmakit/protocol"
+
+/** What the value of an option is: quantities are numbers in the unit of the option's name, or texts with a unit. */
+export type OptionKind = "number" | "boolean" | "word" | "rate" | "size" | "time"
+
+/** A congestion controller that scenarios know by name. */
+export interface NamedController {
+  /** Settings by name; each names its variant. */
+  readonly presets: Readonly<Record<string, { readonly variant: string }>>
+  /** The preset of a scenario that names neither a preset nor a variant. */
+  readonly preset: string
+  /** Variants, each with its options. */
+  readonly variants: Readonly<Record<string, Readonly<Record<string, OptionKind>>>>
+  /** @throws ControllerOptionError for an option out of its range */
+  readonly make: (options: Readonly<Record<string, unknown>>) => ControllerFactory
+}
+
+/** An option that a controller cannot work with. */
+export class ControllerOptionError extends Error {
+  readonly _tag = "ControllerOptionError"
+  readonly option: string
+  readonly expected: string
+  constructor(option: string, expected: string, message: string) {
+    super(message)
+    this.name = "ControllerOptionError"
+    this.option = option
+    this.expected = expected
+  }
+}
+
+/** The factory, or its options error as everybody's. */
+const attempt = (make: () => ControllerFactory): ControllerFactory => {
+  try {
+    return make()
+  } catch (error) {
+    if (!(error instanceof HpccOptionsError || error instanceof TimelyOptionsError)) throw error
+    throw new ControllerOptionError(error.option, error.expected, error.message)
+  }
+}
+
+const timelyBase = {
+  alpha: "number",
+  beta: "number",
+  lowThresholdPs: "time",
+  highThresholdPs: "time",
+  minRttPs: "time",
+  window: "word",
+  additiveIncreaseBps: "rate",
+  minRateBps: "rate",
+} as const
+
+/** The controllers that scenarios know. A user's own is one more entry in a copy of this map. */
+export const controllers: ReadonlyMap<string, NamedController> = new Map<string, NamedController>([
+  [
+    "hpcc",
+    {
+      presets: hpccPresets,
+      preset: "simulation",
+      variants: {
+        paper: {
+          eta: "number",
+          maxStage: "number",
+          additiveIncreaseBytes: "size",
+          minWindowBytes: "size",
+          reaction: "word",
+        },
+        ns3: {
+          eta: "number",
+          maxStage: "number",
+          additiveIncreaseBps: "rate",
+          minRateBps: "rate",
+          reaction: "word",
+          multiRate: "boolean",
+          sampleFeedback: "boolean",
+          varWin: "boolean",
+        },
+      },
+      make: (options) => attempt(() => hpcc(options as unknown as HpccOptions)),
+    },
+  ],
+  [
+    "timely",
+    {
+      presets: timelyPresets,
+      preset: "simulation",
+      variants: {
+        paper: {
+          ...timelyBase,
+          segmentBytes: "size",
+          hyperAfter: "number",
+          hyperFactor: "number",
+          leastFactor: "number",
+        },
+        ns3: { ...timelyBase, hyperIncreaseBps: "rate" },
+        patched: { ...timelyBase, law: "word" },
+      },
+      make: (options) => attempt(() => timely(options as unknown as TimelyOptions)),
+    },
+  ],
+])

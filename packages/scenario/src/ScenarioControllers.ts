@@ -1,0 +1,97 @@
+import { hpcc, hpccPresets } from "@rdmakit/cc-hpcc"
+import { type Ns3FormatError, nearestWord } from "@rdmakit/ns3"
+import type { ControllerFactory } from "@rdmakit/protocol"
+import { ControllerOptionError, type NamedController, type OptionKind } from "./Controllers.ts"
+import type { FieldPath, ScenarioDocument } from "./ScenarioDocument.ts"
+import { readRate, readSize, readTime, Wrong } from "./ScenarioFields.ts"
+import type { ScenarioController } from "./ScenarioSchema.ts"
+
+/** The controller that a scenario asks for, HPCC where it asks for none; or what is wrong with what it says. */
+export const controllerOf = (
+  section: ScenarioController | undefined,
+  registry: ReadonlyMap<string, NamedController>,
+  document: ScenarioDocument,
+): ControllerFactory | ReadonlyArray<Ns3FormatError> => {
+  if (section === undefined) return hpcc(hpccPresets.simulation)
+  const unknownWord = (path: FieldPath, word: string, known: ReadonlyArray<string>): ReadonlyArray<Ns3FormatError> => {
+    const near = nearestWord(word, known)
+    const hint = near === undefined ? undefined : `did you mean ${near}?`
+    return [document.fault(path, { expected: known.join(" or "), hint })]
+  }
+  const named = registry.get(section.name)
+  if (named === undefined) return unknownWord(["controller", "name"], section.name, [...registry.keys()])
+  const { preset = section.variant === undefined ? named.preset : undefined } = section
+  if (preset !== undefined && !Object.hasOwn(named.presets, preset)) {
+    return unknownWord(["controller", "preset"], preset, Object.keys(named.presets))
+  }
+  const base = preset === undefined ? undefined : named.presets[preset]!
+  const variant = section.variant ?? base?.variant ?? ""
+  if (!Object.hasOwn(named.variants, variant)) {
+    return unknownWord(["controller", "variant"], variant, Object.keys(named.variants))
+  }
+  if (base !== undefined && base.variant !== variant) {
+    const hint = `the preset ${preset} is of the variant ${base.variant}`
+    return [document.fault(["controller", "variant"], { expected: base.variant, hint })]
+  }
+  const { options, faults } = readOptions(section.options ?? {}, named.variants[variant]!, document)
+  if (faults.length > 0) return faults
+  try {
+    return named.make({ ...base, ...options, variant })
+  } catch (error) {
+    if (!(error instanceof ControllerOptionError)) throw error
+    const { option, expected } = error
+    return [document.fault(["controller", "options", option], { expected, hint: error.message })]
+  }
+}
+
+const readOptions = (
+  given: Readonly<Record<string, unknown>>,
+  known: Readonly<Record<string, OptionKind>>,
+  document: ScenarioDocument,
+) => {
+  const options: Record<string, unknown> = {}
+  const faults: Array<Ns3FormatError> = []
+  for (const [name, value] of Object.entries(given)) {
+    const path = ["controller", "options", name]
+    if (!Object.hasOwn(known, name)) {
+      const near = nearestWord(name, Object.keys(known))
+      const hint = near === undefined ? undefined : `did you mean ${near}?`
+      faults.push(document.fault(path, { found: name, expected: Object.keys(known).join(", "), hint }, "key"))
+      continue
+    }
+    const read = readers[known[name]!](value)
+    if (read instanceof Wrong)
+      faults.push(document.fault(path, { expected: expectations[known[name]!], hint: read.hint }))
+    else options[name] = read
+  }
+  return { options, faults }
+}
+
+const ofType =
+  (type: "number" | "boolean" | "string") =>
+  (value: unknown): unknown =>
+    typeof value === type ? value : new Wrong()
+
+/** A number is in the unit of the option's name. */
+const orNumber =
+  (read: (value: unknown) => unknown) =>
+  (value: unknown): unknown =>
+    typeof value === "number" ? value : read(value)
+
+const readers: Readonly<Record<OptionKind, (value: unknown) => unknown>> = {
+  number: ofType("number"),
+  boolean: ofType("boolean"),
+  word: ofType("string"),
+  rate: orNumber(readRate),
+  size: orNumber(readSize),
+  time: orNumber(readTime),
+}
+
+const expectations: Readonly<Record<OptionKind, string>> = {
+  number: "a number",
+  boolean: "true or false",
+  word: "a word",
+  rate: "a rate such as 50Mbps, or a number of bit/s",
+  size: "a size such as 80B, or a number of bytes",
+  time: "a time such as 50us, or a number of ps",
+}

@@ -1,0 +1,211 @@
+import { type Ns3Fault, Ns3FormatError, nearestWord } from "@rdmakit/ns3"
+import { Effect, Result, Schema, type SchemaAST, type SchemaIssue } from "effect"
+import type * as Yaml from "yaml"
+
+export type FieldPath = ReadonlyArray<string | number>
+
+const FOUND_LENGTH_MAX = 60
+
+/** A scenario file as it was written: values by path, and where each stands. */
+export class ScenarioDocument {
+  /** As plain data. */
+  readonly data: unknown
+  private readonly yaml: typeof Yaml
+  private readonly document: Yaml.Document.Parsed
+  private readonly lines: Yaml.LineCounter
+  private readonly text: string
+  private readonly file: string
+  private readonly overridden: ReadonlyArray<FieldPath>
+
+  /**
+   * @param overrides `path=value`, such as `switch.buffer=16MiB`
+   * @throws Ns3FormatError
+   */
+  constructor(yaml: typeof Yaml, octets: Uint8Array, file: string, overrides: ReadonlyArray<string>) {
+    this.yaml = yaml
+    this.file = file
+    this.text = decodeText(octets, file)
+    this.lines = new yaml.LineCounter()
+    this.document = yaml.parseDocument(this.text, { lineCounter: this.lines, prettyErrors: false, logLevel: "error" })
+    const [error] = this.document.errors
+    if (error !== undefined) throw this.syntaxFault(error.pos[0], error.message)
+    this.overridden = overrides.map((text) => this.override(text))
+    try {
+      this.data = this.document.toJS()
+    } catch (error) {
+      throw this.syntaxFault(0, error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  private syntaxFault(offset: number, message: string): Ns3FormatError {
+    const { line, col } = this.lines.linePos(offset)
+    const found = this.text.slice(offset, offset + FOUND_LENGTH_MAX).split("\n")[0]!
+    return new Ns3FormatError({
+      file: this.file,
+      line,
+      column: col,
+      field: "scenario",
+      found,
+      expected: "YAML or JSON",
+      hint: message,
+    })
+  }
+
+  private override(text: string): FieldPath {
+    const at = text.indexOf("=")
+    const path = text
+      .slice(0, Math.max(0, at))
+      .split(".")
+      .map((key) => (/^\d+$/.test(key) ? Number(key) : key))
+    const fault = (expected: string, hint?: string): Ns3FormatError =>
+      new Ns3FormatError({ file: "--set", line: 0, column: 0, field: "override", found: text, expected, hint })
+    if (at <= 0) throw fault("PATH=VALUE, such as switch.buffer=16MiB")
+    const value = this.yaml.parseDocument(text.slice(at + 1), { prettyErrors: false })
+    if (value.errors.length > 0) throw fault("a YAML value", value.errors[0]!.message)
+    try {
+      this.document.setIn(path, value.toJS())
+    } catch {
+      throw fault("the path of a field", `${path.join(".")} goes through something that has no fields`)
+    }
+    return path
+  }
+
+  /** A fault at a field. "key": at the field's own name; "parent": at what it is missing from. */
+  fault(
+    path: FieldPath,
+    fault: Pick<Ns3Fault, "expected" | "hint"> & { readonly found?: string },
+    at: "value" | "key" | "parent" = "value",
+  ): Ns3FormatError {
+    const set = this.overridden.some((prefix) => prefix.every((key, i) => String(path[i]) === String(key)))
+    const range = set ? undefined : this.rangeOf(at === "parent" ? path.slice(0, -1) : path, at === "key")
+    const place = range === undefined ? { line: set ? 0 : 1, col: set ? 0 : 1 } : this.lines.linePos(range[0])
+    const shown = fault.found ?? (at === "parent" ? "" : this.shown(path, range))
+    return new Ns3FormatError({
+      file: set ? "--set" : this.file,
+      line: place.line,
+      column: place.col,
+      field: pathText(path),
+      found: shown,
+      expected: fault.expected,
+      hint: fault.hint,
+    })
+  }
+
+  private shown(path: FieldPath, range: readonly [number, number] | undefined): string {
+    const text =
+      range === undefined
+        ? String(this.document.getIn(path) ?? "")
+        : this.text.slice(range[0], Math.min(range[1], range[0] + FOUND_LENGTH_MAX))
+    return text.split("\n")[0]!.trim()
+  }
+
+  /** Where a value stands, or its key; the nearest thing around it when it is nowhere. */
+  private rangeOf(path: FieldPath, key: boolean): readonly [number, number] | undefined {
+    const { isMap, isScalar, isNode } = this.yaml
+    const parent: unknown = path.length === 0 ? undefined : this.nodeAt(path.slice(0, -1))
+    if (key && isMap(parent)) {
+      for (const pair of parent.items) {
+        if (isScalar(pair.key) && String(pair.key.value) === String(path.at(-1)) && pair.key.range) {
+          return [pair.key.range[0], pair.key.range[1]]
+        }
+      }
+    }
+    const node = this.nodeAt(path)
+    if (isNode(node) && node.range) return [node.range[0], node.range[1]]
+    return path.length === 0 ? undefined : this.rangeOf(path.slice(0, -1), false)
+  }
+
+  private nodeAt(path: FieldPath): unknown {
+    const node = path.length === 0 ? this.document.contents : this.document.getIn(path, true)
+    return this.yaml.isAlias(node) ? node.resolve(this.document) : node
+  }
+}
+
+const decodeText = (octets: Uint8Array, file: string): string => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(octets)
+  } catch {
+    const hint = "the file is not UTF-8"
+    throw new Ns3FormatError({ file, line: 0, column: 0, field: "scenario", found: "", expected: "text", hint })
+  }
+}
+
+/** `flows[2].size`; "scenario" for the whole. */
+export const pathText = (path: FieldPath): string => {
+  let text = ""
+  for (const key of path) text += typeof key === "number" ? `[${key}]` : text === "" ? key : `.${key}`
+  return text === "" ? "scenario" : text
+}
+
+/** Decodes the document; what is wrong with it is given as faults, all of them. */
+export const decode = <A>(
+  schema: Schema.Codec<A, unknown>,
+  document: ScenarioDocument,
+): A | ReadonlyArray<Ns3FormatError> => {
+  const result = Schema.decodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })(document.data)
+  if (Result.isSuccess(result)) return result.success
+  const faults: Array<Ns3FormatError> = []
+  collect(result.failure.issue, [], document, faults)
+  return faults
+}
+
+const collect = (
+  issue: SchemaIssue.Issue,
+  path: FieldPath,
+  document: ScenarioDocument,
+  faults: Array<Ns3FormatError>,
+): void => {
+  switch (issue._tag) {
+    case "Composite":
+      for (const each of issue.issues) collect(each, path, document, faults)
+      return
+    case "Pointer": {
+      const keys = issue.path.map((key) => (typeof key === "symbol" ? String(key) : key))
+      collect(issue.issue, [...path, ...keys], document, faults)
+      return
+    }
+    case "Encoding":
+    case "Filter":
+      collect(issue.issue, path, document, faults)
+      return
+    case "MissingKey":
+      faults.push(document.fault(path, { expected: "this field" }, "parent"))
+      return
+    case "UnexpectedKey": {
+      const known = keysOf(issue.ast)
+      const near = nearestWord(String(path.at(-1)), known)
+      const hint = near === undefined ? undefined : `did you mean ${near}?`
+      faults.push(document.fault(path, { found: String(path.at(-1)), expected: known.join(", "), hint }, "key"))
+      return
+    }
+    case "InvalidValue":
+      faults.push(
+        document.fault(path, { expected: issue.annotations?.expected ?? "a value", hint: issue.annotations?.message }),
+      )
+      return
+    case "InvalidType":
+      faults.push(document.fault(path, { expected: shapeOf(issue.ast) }))
+      return
+    default:
+      faults.push(document.fault(path, { expected: "something else" }))
+  }
+}
+
+const keysOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
+  ast._tag === "Objects" ? ast.propertySignatures.map(({ name }) => String(name)) : []
+
+const shapeOf = (ast: SchemaAST.AST): string => {
+  if (ast._tag === "Arrays") return "a list"
+  const keys = keysOf(ast)
+  return keys.length === 0 ? "fields" : `fields (${keys.join(", ")})`
+}
+
+/** A step that may throw a fault, as an Effect. */
+export const attempt = <A>(step: () => A): Effect.Effect<A, Ns3FormatError> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(step())
+    } catch (error) {
+      return error instanceof Ns3FormatError ? Effect.fail(error) : Effect.die(error)
+    }
+  })

@@ -1,0 +1,80 @@
+/** The kinds of values that the fields of a scenario have. Each says what it expects when it finds something else. */
+import { tryParseRate, tryParseSize, tryParseTime, type UnitError } from "@rdmakit/units"
+import { Effect, Schema, SchemaIssue } from "effect"
+
+/** A value that is not what it should be, and perhaps why. */
+export class Wrong {
+  readonly hint: string | undefined
+  constructor(hint?: string) {
+    this.hint = hint
+  }
+}
+
+/** A field read by a function; `expected` completes "found …, expected …". */
+export const field = <A>(expected: string, read: (value: unknown) => A | Wrong) =>
+  Schema.declareConstructor<A, unknown>()([], () => (value) => {
+    const result = read(value)
+    return result instanceof Wrong
+      ? Effect.fail(new SchemaIssue.InvalidValue({ expected, message: result.hint }))
+      : Effect.succeed(result)
+  })
+
+const quantity =
+  (parse: (text: string) => number | UnitError, bare: (value: number) => boolean) =>
+  (value: unknown): number | Wrong => {
+    if (typeof value === "number") return bare(value) ? value : new Wrong()
+    if (typeof value !== "string") return new Wrong()
+    const parsed = parse(value)
+    return typeof parsed === "number" ? parsed : new Wrong(parsed.message)
+  }
+
+const isWhole = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
+
+export const readSize = quantity(tryParseSize, isWhole)
+/** A number alone has no unit, except 0. */
+export const readTime = quantity(tryParseTime, (value) => value === 0)
+const readAnyRate = quantity(tryParseRate, () => true)
+export const readRate = (value: unknown): number | Wrong => {
+  const rate = readAnyRate(value)
+  return rate instanceof Wrong || (rate > 0 && Number.isFinite(rate)) ? rate : new Wrong("a rate is above zero")
+}
+
+export const Size = field("a size such as 1MB or 32MiB", readSize)
+export const Time = field("a time such as 10us", readTime)
+export const Rate = field("a rate such as 100Gbps", readRate)
+export const Flag = field("true or false", (value) => (typeof value === "boolean" ? value : new Wrong()))
+export const Text = field("a text", (value) => (typeof value === "string" ? value : new Wrong()))
+export const FileName = field("the name of a file", (value) =>
+  typeof value === "string" && value !== "" ? value : new Wrong(),
+)
+
+export const whole = (least: number, most: number) =>
+  field(`a whole number ${least}..${most}`, (value) =>
+    typeof value === "number" && Number.isInteger(value) && value >= least && value <= most ? value : new Wrong(),
+  )
+
+/** A number from 0 to 1. */
+export const Share = field("a number 0..1", (value) =>
+  typeof value === "number" && value >= 0 && value <= 1 ? value : new Wrong(),
+)
+
+export const words = <const Words extends ReadonlyArray<string>>(list: Words) =>
+  field(list.join(" or "), (value): Words[number] | Wrong =>
+    list.includes(value as string) ? (value as Words[number]) : new Wrong(),
+  )
+
+export const NODE_MAX = 65_535
+const Node = whole(0, NODE_MAX)
+
+export { Node }
+
+/** A node, or several: `0..15`. */
+export const Nodes = field("a node, or several such as 0..15", (value): ReadonlyArray<number> | Wrong => {
+  const isNode = (node: number): boolean => Number.isInteger(node) && node >= 0 && node <= NODE_MAX
+  if (typeof value === "number") return isNode(value) ? [value] : new Wrong()
+  const match = typeof value === "string" ? /^(\d{1,5})\s*\.\.\s*(\d{1,5})$/.exec(value) : null
+  if (match === null) return new Wrong()
+  const [first, last] = [Number(match[1]), Number(match[2])]
+  if (!isNode(last) || first > last) return new Wrong("the first comes before the last")
+  return Array.from({ length: last - first + 1 }, (_, i) => first + i)
+})

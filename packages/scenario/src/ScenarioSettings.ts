@@ -1,0 +1,46 @@
+import type { EcnRule, SwitchSettings, TransportSettings } from "@rdmakit/fabric"
+import type { ScenarioSwitch, ScenarioTransport } from "./ScenarioSchema.ts"
+
+/** What is there, under other names: an absent field stays absent. */
+const renamed = <A extends object>(values: object, names: Readonly<Record<string, keyof A>>): A => {
+  const result: Partial<Record<keyof A, unknown>> = {}
+  for (const [key, value] of Object.entries(values)) {
+    const name = names[key]
+    if (name !== undefined && value !== undefined) result[name] = value
+  }
+  return result as A
+}
+
+export const switchSettings = (section: ScenarioSwitch): SwitchSettings => ({
+  ...renamed<SwitchSettings>(section, {
+    buffer: "bufferBytes",
+    lossless: "lossless",
+    headroom: "headroomBytes",
+    reserve: "reserveBytes",
+    resumeOffset: "resumeOffsetBytes",
+    ecn: "ecn",
+  }),
+  ...(section.ecnRules === undefined
+    ? {}
+    : {
+        ecnRules: new Map(
+          section.ecnRules.map(({ rate, kmin, kmax, pmax }): [number, EcnRule] => [
+            rate,
+            { kminBytes: kmin, kmaxBytes: kmax, pmax },
+          ]),
+        ),
+      }),
+})
+
+export const transportSettings = (section: ScenarioTransport): TransportSettings =>
+  renamed<TransportSettings>(section, {
+    mtu: "mtuBytes",
+    framing: "framing",
+    baseRtt: "baseRtt",
+    ackEvery: "ackEvery",
+    nakInterval: "nakIntervalPs",
+    ackDuplicates: "ackDuplicates",
+    ackTimeout: "ackTimeoutPs",
+    retryCount: "retryCount",
+    repace: "repace",
+  })

@@ -1,0 +1,26 @@
+import { NativeRun, type Run, type RunOutcome, type RunProgress, type World } from "@rdmakit/fabric"
+import type { ScenarioInputs } from "./Scenario.ts"
+
+/** A run of a scenario, in steps, as {@link Ns3Simulation} is one of an ns-3 config. */
+export class ScenarioSimulation implements Run {
+  private readonly run: NativeRun
+
+  /** @param options.seed in place of the scenario's own */
+  constructor(inputs: ScenarioInputs, options: { readonly seed?: number } = {}) {
+    const seed = options.seed ?? inputs.seed
+    this.run = new NativeRun({ ...inputs.network, seed }, { flows: inputs.flows, until: inputs.stopPs })
+  }
+
+  get world(): World {
+    return this.run.world
+  }
+  step(budget: number): boolean {
+    return this.run.step(budget)
+  }
+  progress(): RunProgress {
+    return this.run.progress()
+  }
+  outcome(partial: boolean): RunOutcome {
+    return this.run.outcome(partial)
+  }
+}

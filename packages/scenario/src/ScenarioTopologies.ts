@@ -1,0 +1,133 @@
+/** Networks that a scenario can name, each with its options. */
+import {
+  dumbbell,
+  fatTree,
+  type Graph,
+  GraphBuilder,
+  hpccFabric,
+  type LinkOptions,
+  leafSpine,
+  ring,
+  star,
+} from "@rdmakit/topology"
+import { Schema } from "effect"
+import { FileName, field, NODE_MAX, Node, Rate, Share, Time, Wrong, whole } from "./ScenarioFields.ts"
+
+const Count = whole(1, NODE_MAX)
+const linkFields = {
+  /** Default 100 Gb/s. */
+  rate: Schema.optionalKey(Rate),
+  /** Default 1 µs. */
+  delay: Schema.optionalKey(Time),
+  /** Share of packets lost in each direction, by chance. Default 0. */
+  loss: Schema.optionalKey(Share),
+}
+const Link = Schema.optionalKey(Schema.Struct(linkFields))
+const Name = { builder: Schema.Unknown }
+
+/** How large a network gets, reckoned before it is built. */
+interface Extent {
+  readonly nodes: number
+  readonly links: number
+}
+
+export interface TopologyChoice<A = unknown> {
+  readonly schema: Schema.Codec<A, unknown>
+  readonly extent: (options: A) => Extent
+  readonly build: (options: A) => Graph
+}
+
+const choice = <A>(value: TopologyChoice<A>): TopologyChoice => value as TopologyChoice
+
+const fabricOf = ({ link, fabric }: { link?: LinkOptions; fabric?: LinkOptions }) => ({
+  ...(link === undefined ? {} : { host: link }),
+  ...(fabric === undefined ? {} : { fabric }),
+})
+
+/** `topology: {builder: NAME, …}`. */
+export const builders: Readonly<Record<string, TopologyChoice>> = {
+  star: choice({
+    schema: Schema.Struct({ ...Name, hosts: Count, link: Link }),
+    extent: ({ hosts }) => ({ nodes: hosts + 1, links: hosts }),
+    build: ({ hosts, link }) => star(hosts, link),
+  }),
+  dumbbell: choice({
+    schema: Schema.Struct({ ...Name, left: Count, right: Count, link: Link, bottleneck: Link }),
+    extent: ({ left, right }) => ({ nodes: left + right + 2, links: left + right + 1 }),
+    build: ({ left, right, link, bottleneck }) =>
+      dumbbell(left, right, {
+        ...(link === undefined ? {} : { host: link }),
+        ...(bottleneck === undefined ? {} : { bottleneck }),
+      }),
+  }),
+  "fat-tree": choice({
+    schema: Schema.Struct({
+      ...Name,
+      k: field("an even number 2..128", (k) =>
+        typeof k === "number" && k % 2 === 0 && k >= 2 && k <= 128 ? k : new Wrong("a switch has as many ports"),
+      ),
+      link: Link,
+      fabric: Link,
+    }),
+    extent: ({ k }) => ({ nodes: k ** 3 / 4 + (5 * k * k) / 4, links: (3 * k ** 3) / 4 }),
+    build: ({ k, ...options }) => fatTree(k, fabricOf(options)),
+  }),
+  "leaf-spine": choice({
+    schema: Schema.Struct({
+      ...Name,
+      leaves: Count,
+      spines: Count,
+      hostsPerLeaf: Count,
+      parallel: Schema.optionalKey(whole(1, 64)),
+      link: Link,
+      fabric: Link,
+    }),
+    extent: ({ leaves, spines, hostsPerLeaf, parallel = 1 }) => ({
+      nodes: leaves * (hostsPerLeaf + 1) + spines,
+      links: leaves * (hostsPerLeaf + spines * parallel),
+    }),
+    build: ({ link, fabric: between, builder: _, ...shape }) =>
+      leafSpine(
+        shape,
+        fabricOf({ ...(link === undefined ? {} : { link }), ...(between === undefined ? {} : { fabric: between }) }),
+      ),
+  }),
+  "hpcc-fabric": choice({
+    schema: Schema.Struct({ ...Name, link: Link, fabric: Link }),
+    extent: () => ({ nodes: 376, links: 480 }),
+    build: (options) => hpccFabric(fabricOf(options)),
+  }),
+  ring: choice({
+    schema: Schema.Struct({ ...Name, switches: whole(3, NODE_MAX), hostsPerSwitch: Count, link: Link, fabric: Link }),
+    extent: ({ switches, hostsPerSwitch }) => ({
+      nodes: switches * (hostsPerSwitch + 1),
+      links: switches * (hostsPerSwitch + 1),
+    }),
+    build: ({ switches, hostsPerSwitch, ...options }) => ring({ switches, hostsPerSwitch }, fabricOf(options)),
+  }),
+}
+
+/** `topology: {nodes, switches, links}`. */
+export const explicitTopology = {
+  schema: Schema.Struct({
+    nodes: whole(1, NODE_MAX + 1),
+    switches: Schema.optionalKey(Schema.Array(Node)),
+    links: Schema.Array(Schema.Struct({ from: Node, to: Node, ...linkFields })),
+  }),
+}
+export type ExplicitTopology = typeof explicitTopology.schema.Type
+
+/** `topology: {file}`: a topology file of the HPCC simulator. */
+export const TopologyFile = Schema.Struct({ file: FileName })
+
+/** @throws TopologyError: the first link that is wrong */
+export const explicitGraph = ({ nodes, switches = [], links }: ExplicitTopology): Graph => {
+  const builder = new GraphBuilder()
+  const isSwitch = new Set(switches)
+  for (let node = 0; node < nodes; node++) {
+    if (isSwitch.has(node)) builder.switch()
+    else builder.host()
+  }
+  for (const { from, to, ...options } of links) builder.link(from, to, options)
+  return builder.build()
+}
