@@ -18,7 +18,8 @@ import {
 } from "@rdmakit/switch"
 import type { Graph, Ports } from "@rdmakit/topology"
 import { ns3Framing, type RcConfig, type TelemetryKind } from "@rdmakit/transport-ib"
-import { mulDivFloor, ns3TxNanoseconds, StreamSequence } from "@rdmakit/units"
+import { ns3TxNanoseconds, StreamSequence } from "@rdmakit/units"
+import { ns3HeadroomBytes } from "./Ns3Checks.ts"
 
 const NS = 1000
 /** NACKs for one gap come at most this often (RdmaHw, "NACK Generation Interval"). */
@@ -159,15 +160,14 @@ function ns3Switches(config: Ns3Config, graph: Graph): WorldParts["makeSwitch"] 
   }
 }
 
-/** Headroom of three bandwidth-delay products of the link, and a threshold that grows with the port's rate. */
+/** The headroom of each port, and a threshold that grows with the port's rate. */
 function portBuffers(node: number, graph: Graph, ports: Ports): Array<PortBuffer> {
   const nicRateBps = nicRate(graph, ports)
   return [...ports.portsOf(node)].map((port) => {
     const rateBps = ports.rateBps[port]!
-    const bdpBytes = Math.floor(mulDivFloor(rateBps, Math.floor(ports.delayPs[port]! / NS), 8) / 1e9)
     let thresholdShift = NIC_RATE_SHIFT
     for (let rate = rateBps; rate > nicRateBps && thresholdShift > 0; rate /= 2) thresholdShift--
-    return { port, headroomBytes: bdpBytes * 3, thresholdShift }
+    return { port, headroomBytes: ns3HeadroomBytes(rateBps, ports.delayPs[port]!), thresholdShift }
   })
 }
 

@@ -17,6 +17,9 @@ import type { Tracer } from "./Tracer.ts"
 const KIND_BITS = 2
 const Kind = { Wake: 0, Timer: 1, Call: 2 } as const
 
+/** A packet counts its hops in eight bits. */
+const HOPS_LIMIT = 254
+
 /** Reasons of the kernel's own drops; a switch's are negative (see `Drop` in protocol). */
 export const LinkLoss = -16
 
@@ -84,6 +87,8 @@ export class ExactKernel implements SwitchPorts, NicPorts {
     this.losses = options.losses
     this.switches = new Array(network.nodes).fill(undefined)
     this.nics = new Array(network.nodes).fill(undefined)
+    if (options.hopsMax > HOPS_LIMIT)
+      throw new RangeError(`hopsMax is ${options.hopsMax}, expected at most ${HOPS_LIMIT}`)
     this.paths = new PathCache(options.hopsMax)
     const { ports, portF64, txTable, txBase } = layOutPorts(network, options.wireBytesMax, options.serializationPs)
     this.ports = ports

@@ -15,11 +15,13 @@ export class PathCache {
 
   /** Egress port + 1 of a flow at its `hop`-th switch (from 0); 0: not known. */
   at(flow: number, hop: number): number {
-    return hop < this.stride ? this.slots[flow * this.stride + hop]! : 0
+    // Beyond the table lies undefined: a flow that nobody made room for is not known either.
+    return hop < this.stride ? this.slots[flow * this.stride + hop]! | 0 : 0
   }
 
   /** @param egress port + 1 */
   set(flow: number, hop: number, egress: number): void {
+    this.ensure(flow)
     this.slots[flow * this.stride + hop] = egress
   }
 
