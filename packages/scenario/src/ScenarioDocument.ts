@@ -76,7 +76,7 @@ export class ScenarioDocument {
     fault: Pick<Ns3Fault, "expected" | "hint"> & { readonly found?: string },
     at: "value" | "key" | "parent" = "value",
   ): Ns3FormatError {
-    const set = this.overridden.some((prefix) => prefix.every((key, i) => String(path[i]) === String(key)))
+    const set = this.isOverridden(path)
     const range = set ? undefined : this.rangeOf(at === "parent" ? path.slice(0, -1) : path, at === "key")
     const place = range === undefined ? { line: set ? 0 : 1, col: set ? 0 : 1 } : this.lines.linePos(range[0])
     const shown = fault.found ?? (at === "parent" ? "" : this.shown(path, range))
@@ -91,10 +91,21 @@ export class ScenarioDocument {
     })
   }
 
+  /** Whether a field has its value from an override, or is there because of one. */
+  private isOverridden(path: FieldPath): boolean {
+    const node = this.nodeAt(path)
+    const written = this.yaml.isNode(node) && Boolean(node.range)
+    return this.overridden.some((set) => {
+      const length = Math.min(set.length, path.length)
+      for (let i = 0; i < length; i++) if (String(set[i]) !== String(path[i])) return false
+      return set.length <= path.length || (path.length > 0 && !written)
+    })
+  }
+
   private shown(path: FieldPath, range: readonly [number, number] | undefined): string {
     const text =
       range === undefined
-        ? String(this.document.getIn(path) ?? "")
+        ? plainText(this.document.getIn(path))
         : this.text.slice(range[0], Math.min(range[1], range[0] + FOUND_LENGTH_MAX))
     return text.split("\n")[0]!.trim()
   }
@@ -129,6 +140,10 @@ const decodeText = (octets: Uint8Array, file: string): string => {
     throw new Ns3FormatError({ file, line: 0, column: 0, field: "scenario", found: "", expected: "text", hint })
   }
 }
+
+/** A value that no text shows. */
+const plainText = (value: unknown): string =>
+  typeof value === "string" ? value : (JSON.stringify(value ?? undefined) ?? "")
 
 /** `flows[2].size`; "scenario" for the whole. */
 export const pathText = (path: FieldPath): string => {
