@@ -1,0 +1,28 @@
+// The reference on its 320-host fabric, in a process of its own: a test runner's module loader makes it four times slower.
+import { formatTopology } from "@rdmakit/ns3"
+import { hpccFabric } from "@rdmakit/topology"
+import { referenceInputs, referenceText, runReference } from "./reference.ts"
+
+const graph = hpccFabric()
+const switches = [...graph.isSwitch.keys()].filter((node) => graph.isSwitch[node] === 1)
+const links = graph.links.map((link) => ({ ...link, line: 0 }))
+const inputs = referenceInputs("fat320-fbhdp/hpcc.config.txt", {
+  files: {
+    "topo_fat320.txt": formatTopology({ nodes: graph.nodes, switches, links }),
+    "trace_none.txt": "0\n",
+  },
+})
+const { simulation, outcome } = runReference(inputs)
+const lines = simulation.files().fct.split("\n")
+const reference = referenceText("fat320-fbhdp/hpcc.fct.txt").split("\n")
+const differing = reference.findIndex((line, i) => line !== lines[i])
+console.log(
+  JSON.stringify({
+    flowsTotal: outcome.flowsTotal,
+    flowsFinished: outcome.flowsFinished,
+    packetHops: outcome.packetHops,
+    packetsLeft: simulation.world.kernel.pool.alive,
+    lines: lines.length,
+    firstDifference: differing < 0 ? null : { expected: reference[differing], found: lines[differing] ?? null },
+  }),
+)
