@@ -5,7 +5,9 @@ import {
   flowsCsv,
   Ns3Simulation,
   ns3OutputNames,
+  type Run,
   type RunOutcome,
+  ScenarioSimulation,
   SUMMARY_FILE,
   type UnfinishedFlow,
 } from "@rdmakit/scenario"
@@ -14,7 +16,7 @@ import { costMeter, execute, type RunCost } from "./Execution.ts"
 import { Exit, exitCodes, Refused } from "./Exit.ts"
 import { foldIdleKeys, showNotes, withJsonFaults } from "./Faults.ts"
 import { counted, grouped, short } from "./Figures.ts"
-import { loadInputs } from "./Lint.ts"
+import { type Inputs, loadInputs, nameOf, notesOf } from "./Inputs.ts"
 import { paintOf } from "./Paint.ts"
 import { defaultFolder, openResultFolder } from "./ResultFolder.ts"
 import { print, Screen, tell } from "./Screen.ts"
@@ -23,7 +25,7 @@ import { slowdownJson, slowdownLines } from "./SlowdownTable.ts"
 export interface RunInput {
   readonly file: string
   readonly out: Option.Option<string>
-  readonly seed: number
+  readonly seed: Option.Option<number>
   readonly set: ReadonlyArray<string>
   readonly force: boolean
   readonly json: boolean
@@ -38,24 +40,16 @@ export const run = (input: RunInput) =>
     const cost = costMeter(true)
     const { err } = yield* Screen
     const inputs = yield* loadInputs(input)
-    if (!input.json) yield* showNotes(foldIdleKeys(inputs.notes), err)
+    if (!input.json) yield* showNotes(foldIdleKeys(notesOf(inputs)), err)
     const path = yield* Path.Path
     const name = Option.getOrElse(input.out, () => defaultFolder(path, input.file))
-    const folder = yield* openResultFolder(name, { force: input.force, input: inputs.name })
-    const names = ns3OutputNames(inputs.configFile)
-    const trace = yield* traceFile(names.trace === "" ? undefined : path.join(folder.staging, names.trace))
-    const simulation = new Ns3Simulation(inputs, { seed: input.seed, ...trace })
-    const outcome = yield* execute(simulation)
+    const folder = yield* openResultFolder(name, { force: input.force, input: nameOf(inputs) })
     const files = yield* FileSystem.FileSystem
-    const texts = simulation.files()
-    for (const key of ["fct", "pfc", "qlen"] as const) {
-      if (names[key] !== "") yield* files.writeFileString(path.join(folder.staging, names[key]), texts[key])
-    }
+    const simulation = yield* simulationOf(inputs, input.seed, folder.staging)
+    const outcome = yield* execute(simulation.run)
+    for (const [file, text] of simulation.texts()) yield* files.writeFileString(path.join(folder.staging, file), text)
     yield* files.writeFileString(path.join(folder.staging, FLOWS_FILE), flowsCsv(outcome))
-    const summary = summaryOf(inputs.name, outcome, cost(), {
-      flows: FLOWS_FILE,
-      ...Object.fromEntries(Object.entries(names).filter(([, file]) => file !== "")),
-    })
+    const summary = summaryOf(nameOf(inputs), outcome, cost(), { flows: FLOWS_FILE, ...simulation.names })
     yield* files.writeFileString(path.join(folder.staging, SUMMARY_FILE), `${JSON.stringify(summary, null, 2)}\n`)
     yield* folder.publish
     if (input.json) yield* print(JSON.stringify({ folder: name, ...summary }))
@@ -73,6 +67,36 @@ const tooLarge = ({ message }: PoolExhausted) =>
     message,
     hint: "a network that loses nothing and slows nobody down queues without end: lower the load",
   })
+
+/** A run, and the files beside the summary that it writes: their names by what they hold, and their texts in the end. */
+interface Simulation {
+  readonly run: Run
+  readonly names: Readonly<Record<string, string>>
+  readonly texts: () => ReadonlyArray<readonly [file: string, text: string]>
+}
+
+const simulationOf = Effect.fnUntraced(function* (inputs: Inputs, seed: Option.Option<number>, staging: string) {
+  const seeded = Option.match(seed, { onNone: () => ({}), onSome: (value) => ({ seed: value }) })
+  if (inputs.kind === "scenario") {
+    const run = new ScenarioSimulation(inputs.scenario, seeded)
+    return { run, names: {}, texts: () => [] } as Simulation
+  }
+  const path = yield* Path.Path
+  const names = ns3OutputNames(inputs.ns3.configFile)
+  const trace = yield* traceFile(names.trace === "" ? undefined : path.join(staging, names.trace))
+  const run = new Ns3Simulation(inputs.ns3, { ...seeded, ...trace })
+  const texts = () => {
+    const made = run.files()
+    return (["fct", "pfc", "qlen"] as const)
+      .filter((key) => names[key] !== "")
+      .map((key) => [names[key], made[key]] as const)
+  }
+  return {
+    run,
+    names: Object.fromEntries(Object.entries(names).filter(([, file]) => file !== "")),
+    texts,
+  } as Simulation
+})
 
 /** A trace is written as it is made: it may be larger than memory. */
 const traceFile = (file: string | undefined) =>

@@ -209,3 +209,28 @@ describe("start", () => {
     expect(err).toContain("error: --time: ")
   })
 })
+
+describe("run of a scenario", () => {
+  const scenario =
+    "topology: {builder: star, hosts: 3}\nflows: [{from: 0..1, to: 2, size: 20KB}]\ncontroller: {name: hpcc}\n"
+
+  test("writes flows and a summary, the same twice", async () => {
+    const cwd = folderOf({ "incast.yaml": scenario })
+    const one = await rdmakit(["run", "incast.yaml", "--out", "one", "--json"], { cwd })
+    const two = await rdmakit(["run", "incast.yaml", "--out", "two", "--json"], { cwd })
+    expect([one.code, two.code]).toEqual([0, 0])
+    expect(JSON.parse(one.out)).toMatchObject({ controller: "hpcc/paper", flowsTotal: 2, flowsFinished: 2 })
+    expect(JSON.parse(one.out).digest).toBe(JSON.parse(two.out).digest)
+    expect(readFileSync(join(cwd, "one/flows.csv"))).toEqual(readFileSync(join(cwd, "two/flows.csv")))
+    expect(filesIn(cwd)).toContain("one/summary.json")
+  })
+
+  test("is refused with its place, and nothing is written", async () => {
+    const cwd = folderOf({ "incast.yaml": scenario.replace("controller", "controler") })
+    const { code, err } = await rdmakit(["run", "incast.yaml"], { cwd })
+    expect(code).toBe(2)
+    expect(err).toContain("incast.yaml:3:1: controler: found")
+    expect(err).toContain("did you mean controller?")
+    expect(filesIn(cwd)).toEqual(["incast.yaml"])
+  })
+})

@@ -69,6 +69,12 @@ export const loadScenario = (
 ): Effect.Effect<ScenarioInputs, InputsRefused, FileSystem.FileSystem | Path.Path> =>
   load(scenario, options).pipe(Effect.mapError((error) => (error instanceof InputsRefused ? error : refusal([error]))))
 
+/** The parser, when it is needed. In a bundle, what is CommonJS comes as the default export alone. */
+const loadYaml = Effect.promise(async () => {
+  const module = await import("yaml")
+  return "default" in module ? (module.default as typeof module) : module
+})
+
 const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOptions) {
   const path = yield* Path.Path
   const here: SearchPath = { workingDirectory: options.workingDirectory, folders: ["."] }
@@ -78,7 +84,7 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
       ? yield* readInput(scenario, here, mention)
       : { name: scenario, octets: options.octets }
   const search = options.octets === undefined ? searchPathOf(path, options.workingDirectory, scenario) : here
-  const yaml = yield* Effect.promise(() => import("yaml"))
+  const yaml = yield* loadYaml
   const document = yield* attempt(() => new ScenarioDocument(yaml, file.octets, file.name, options.overrides ?? []))
   const shape = yield* attempt(() => topologyShape(document))
   const flowShape = hasFile(sectionOf(document, "flows")) ? FlowFile : FlowList

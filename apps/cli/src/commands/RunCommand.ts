@@ -6,7 +6,9 @@ const SEED_MAX = 0xffffffff
 export const runCommand = Command.make(
   "run",
   {
-    file: Argument.String("FILE").pipe(Argument.withDescription("A config of the HPCC simulator; - is standard input")),
+    file: Argument.String("FILE").pipe(
+      Argument.withDescription("A config of the HPCC simulator (- is standard input), or a scenario"),
+    ),
     out: Flag.String("out").pipe(
       Flag.withMetavar("DIR"),
       Flag.withDescription("Folder of the results (default: NAME.results, after FILE)"),
@@ -19,7 +21,7 @@ export const runCommand = Command.make(
         (seed) => seed >= 0 && seed <= SEED_MAX,
         () => `a whole number 0..${SEED_MAX}`,
       ),
-      Flag.withDefault(0),
+      Flag.optional,
     ),
     set: Flag.String("set").pipe(
       Flag.withMetavar("KEY=VALUE"),
@@ -43,10 +45,10 @@ export const runCommand = Command.make(
 ).pipe(
   Command.withShortDescription("Run a network and write what happened"),
   Command.withDescription(
-    `Runs a config of the HPCC simulator and writes a folder of results: the
-  simulator's output files under their base names, flows.csv and summary.json.
-  Paths in the config are looked for in the working directory, then in the
-  config's folder, then in its parent.
+    `Runs a config of the HPCC simulator, or a scenario (.yaml, .yml, .json), and
+  writes a folder of results: flows.csv, summary.json and, of a config, the
+  simulator's output files under their base names. Paths in the file are looked for in the working directory, then in the
+  file's folder, then in its parent.
 
   Ctrl-C stops the run; what had finished is written and marked partial.
   Exits with 0 when every flow finished, 1 when some did not, 2 when the inputs
@@ -54,7 +56,7 @@ export const runCommand = Command.make(
   ),
   Command.withExamples([
     { command: "rdmakit run mix/config.txt", description: "Writes config.results" },
-    { command: "rdmakit run config.txt --set CC_MODE=7 --out timely", description: "The same network under TIMELY" },
+    { command: "rdmakit run incast.yaml --set switch.buffer=16MiB", description: "A scenario, one value replaced" },
     { command: "rdmakit run config.txt --set 'KMIN_MAP=1 100000000000 400'", description: "A value of several words" },
     { command: "rdmakit run config.txt --json | jq .packetHops", description: "For other programs" },
   ]),

@@ -1,0 +1,53 @@
+import { ccModes } from "@rdmakit/ns3"
+import {
+  type InputNote,
+  isScenarioName,
+  loadNs3Inputs,
+  loadScenario,
+  type Ns3Inputs,
+  type ScenarioInputs,
+} from "@rdmakit/scenario"
+import { Effect } from "effect"
+import { WorkingDirectory } from "./Screen.ts"
+import { readStandardInput, STDIN, STDIN_NAME } from "./StandardInput.ts"
+
+/** What a command line names: a config of the HPCC simulator, or a scenario; read and checked. */
+export type Inputs =
+  | { readonly kind: "ns3"; readonly ns3: Ns3Inputs }
+  | { readonly kind: "scenario"; readonly scenario: ScenarioInputs }
+
+/** Loads the inputs that a command line names: a scenario by its ending (.yaml, .yml, .json), else a config. */
+export const loadInputs = Effect.fnUntraced(function* (input: {
+  readonly file: string
+  readonly set: ReadonlyArray<string>
+}) {
+  const options = { workingDirectory: yield* WorkingDirectory, overrides: input.set }
+  if (input.file === STDIN) {
+    const ns3 = yield* loadNs3Inputs(STDIN_NAME, { ...options, configOctets: yield* readStandardInput })
+    return { kind: "ns3", ns3 } as Inputs
+  }
+  return isScenarioName(input.file)
+    ? ({ kind: "scenario", scenario: yield* loadScenario(input.file, options) } as Inputs)
+    : ({ kind: "ns3", ns3: yield* loadNs3Inputs(input.file, options) } as Inputs)
+})
+
+export const nameOf = (inputs: Inputs): string => (inputs.kind === "ns3" ? inputs.ns3.name : inputs.scenario.name)
+
+export const notesOf = (inputs: Inputs): ReadonlyArray<InputNote> =>
+  inputs.kind === "ns3" ? inputs.ns3.notes : inputs.scenario.notes
+
+/** The inputs in a few figures. */
+export const figuresOf = (inputs: Inputs) => {
+  const graph = inputs.kind === "ns3" ? inputs.ns3.graph : inputs.scenario.graph
+  const switches = graph.isSwitch.reduce((sum, flag) => sum + flag, 0)
+  const sizes =
+    inputs.kind === "ns3" ? [...inputs.ns3.flows.sizeBytes] : inputs.scenario.flows.map(({ bytes }) => bytes)
+  return {
+    controller: inputs.kind === "ns3" ? ccModes[inputs.ns3.config.ccMode] : inputs.scenario.network.controller.name,
+    hosts: graph.nodes - switches,
+    switches,
+    links: graph.links.length,
+    flows: sizes.length,
+    flowBytes: sizes.reduce((sum, bytes) => sum + bytes, 0),
+  }
+}
