@@ -4,9 +4,7 @@ import { Argument, Command, Flag } from "effect/cli"
 export const lintCommand = Command.make(
   "lint",
   {
-    file: Argument.String("FILE").pipe(
-      Argument.withDescription("A config of the HPCC simulator (- is standard input), or a scenario"),
-    ),
+    file: Argument.String("FILE").pipe(Argument.withDescription("A config (- is standard input) or a scenario")),
     set: Flag.String("set").pipe(
       Flag.withMetavar("KEY=VALUE"),
       Flag.withDescription("Replace a value of the config; may be repeated"),

@@ -6,9 +6,7 @@ const SEED_MAX = 0xffffffff
 export const runCommand = Command.make(
   "run",
   {
-    file: Argument.String("FILE").pipe(
-      Argument.withDescription("A config of the HPCC simulator (- is standard input), or a scenario"),
-    ),
+    file: Argument.String("FILE").pipe(Argument.withDescription("A config (- is standard input) or a scenario")),
     out: Flag.String("out").pipe(
       Flag.withMetavar("DIR"),
       Flag.withDescription("Folder of the results (default: NAME.results, after FILE)"),
@@ -47,8 +45,9 @@ export const runCommand = Command.make(
   Command.withDescription(
     `Runs a config of the HPCC simulator, or a scenario (.yaml, .yml, .json), and
   writes a folder of results: flows.csv, summary.json and, of a config, the
-  simulator's output files under their base names. Paths in the file are looked for in the working directory, then in the
-  file's folder, then in its parent.
+  simulator's output files under their base names.
+  Paths in the file are looked for in the working directory, then in the file's
+  folder, then in its parent.
 
   Ctrl-C stops the run; what had finished is written and marked partial.
   Exits with 0 when every flow finished, 1 when some did not, 2 when the inputs
