@@ -49,7 +49,7 @@ export const run = (input: RunInput) =>
     const outcome = yield* execute(simulation.run)
     for (const [file, text] of simulation.texts()) yield* files.writeFileString(path.join(folder.staging, file), text)
     yield* files.writeFileString(path.join(folder.staging, FLOWS_FILE), flowsCsv(outcome))
-    const summary = summaryOf(nameOf(inputs), outcome, cost(), { flows: FLOWS_FILE, ...simulation.names })
+    const summary = summaryOf(inputs, outcome, cost(), { flows: FLOWS_FILE, ...simulation.names })
     yield* files.writeFileString(path.join(folder.staging, SUMMARY_FILE), `${JSON.stringify(summary, null, 2)}\n`)
     yield* folder.publish
     if (input.json) yield* print(JSON.stringify({ folder: name, ...summary }))
@@ -59,8 +59,16 @@ export const run = (input: RunInput) =>
   }).pipe(
     Effect.scoped,
     Effect.catchTags({ PoolExhausted: tooLarge, ControllerFault: ({ message }) => new Refused({ message }) }),
+    Effect.catchDefect((defect) => (isSystemError(defect) ? cannotWrite(defect) : Effect.die(defect))),
     withJsonFaults(input.json, input.file),
   )
+
+/** What the file system answers to a trace: no space, too large, gone. */
+const isSystemError = (defect: unknown): defect is NodeJS.ErrnoException =>
+  defect instanceof Error && "code" in defect && "syscall" in defect
+
+const cannotWrite = ({ message }: NodeJS.ErrnoException) =>
+  new Refused({ message: `the trace cannot be written: ${message}`, hint: "choose another folder with --out DIR" })
 
 const tooLarge = ({ message }: PoolExhausted) =>
   new Refused({
@@ -115,16 +123,17 @@ const writeAll = (descriptor: number, octets: Uint8Array): void => {
 }
 
 /** What summary.json holds: times in seconds, sizes in bytes, shares from 0 to 1. */
-const summaryOf = (name: string, outcome: RunOutcome, cost: RunCost, files: Readonly<Record<string, string>>) => {
+const summaryOf = (inputs: Inputs, outcome: RunOutcome, cost: RunCost, files: Readonly<Record<string, string>>) => {
   const { flows: _flows, idealPs: _ideal, simulatedPs, unfinished, notes, ...rest } = outcome
   return {
-    input: name,
+    input: nameOf(inputs),
     ...rest,
     simulatedSeconds: simulatedPs / 1e12,
     ...cost,
     cpuNanosecondsPerPacketHop: rest.packetHops > 0 ? (cost.cpuSeconds * 1e9) / rest.packetHops : null,
     slowdown: slowdownJson(outcome),
     unfinished,
+    inputNotes: notesOf(inputs),
     notes,
     files,
   }

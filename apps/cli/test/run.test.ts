@@ -210,6 +210,42 @@ describe("start", () => {
   })
 })
 
+describe("run, at the edges", () => {
+  test("the summary has the notes on the inputs, with --json too", async () => {
+    const cwd = inputs(config("LINK_DOWN 0 0 0", "LINK_DOWN 10 1 17"))
+    const { code, out } = await rdmakit(["run", "mix/config.txt", "--out", "out", "--json"], { cwd })
+    expect(code).toBe(0)
+    const { inputNotes } = JSON.parse(out)
+    expect(inputNotes.map(({ text }: { readonly text: string }) => text).join()).toContain("LINK_DOWN")
+    expect(summaryOf(join(cwd, "out")).inputNotes).toEqual(inputNotes)
+  })
+
+  test.each([".", "..", "/", "x".repeat(300)])("an output called %j is refused before the run", async (name) => {
+    const cwd = inputs(config(/FCT_OUTPUT_FILE .*/, `FCT_OUTPUT_FILE ${name}`))
+    const { code, err } = await rdmakit(["run", "mix/config.txt", "--out", "out"], { cwd })
+    expect(code).toBe(2)
+    expect(err).toContain("FCT_OUTPUT_FILE: found")
+    expect(existsSync(join(cwd, "out"))).toBe(false)
+  })
+
+  test("a network of seconds is slow, not lossy", async () => {
+    const cwd = inputs({
+      "mix/config.txt": textOf("tiny/timely.config.txt")
+        .replaceAll("tiny/", "")
+        .replace(/SIMULATOR_STOP_TIME .*/, "SIMULATOR_STOP_TIME 900")
+        .replace(/QLEN_MON_END .*/, "QLEN_MON_END 2000000000")
+        .replace(/(K..._MAP) 2 .*/g, "$1 1 1000000 400")
+        .replace(/PMAX_MAP 2 .*/, "PMAX_MAP 1 1000000 0.2"),
+      "mix/topology.txt": textOf("tiny/topology.txt").replaceAll("100Gbps 1000ns", "1Mbps 1s"),
+      "mix/flow.txt": textOf("tiny/flow.txt"),
+      "mix/trace.txt": textOf("tiny/trace.txt"),
+    })
+    const { code, out } = await rdmakit(["run", "mix/config.txt", "--out", "out", "--json"], { cwd })
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ flowsFinished: 1, retransmissions: 0 })
+  })
+})
+
 describe("run of a scenario", () => {
   const scenario =
     "topology: {builder: star, hosts: 3}\nflows: [{from: 0..1, to: 2, size: 20KB}]\ncontroller: {name: hpcc}\n"

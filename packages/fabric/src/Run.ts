@@ -46,7 +46,7 @@ export interface RunOutcome {
   readonly pfcPauseFraction: number
   /** Most packets alive at once. */
   readonly packetsPeak: number
-  /** Times the controllers of finished flows set their rate. */
+  /** Times controllers set their rates. */
   readonly controllerActions: number
   /** Of sizes, starts and completions of all flows: equal digests are equal results. */
   readonly digest: string
@@ -182,6 +182,7 @@ export class WorldRun implements Run {
     const { world } = this
     const { flows, kernel } = world
     const simulatedPs = this.simulatedPs
+    const totals = world.totals()
     const portTime = simulatedPs * world.ports.count
     return {
       partial,
@@ -194,11 +195,11 @@ export class WorldRun implements Run {
       events: kernel.events,
       simulatedPs,
       dropsByReason: dropsOf(world),
-      retransmissions: world.retransmissions,
+      retransmissions: totals.retransmissions,
       pfcPauses: kernel.pauses.pauses,
       pfcPauseFraction: portTime > 0 ? kernel.pauses.totalPs(this.start + simulatedPs) / portTime : 0,
       packetsPeak: kernel.pool.alivePeak,
-      controllerActions: world.controllerActions,
+      controllerActions: totals.controllerActions,
       digest: digestOf(flows),
       unfinished: unfinishedOf(world),
       notes: this.notes(),
@@ -210,7 +211,7 @@ export class WorldRun implements Run {
   private notes(): Array<string> {
     const { world } = this
     const notes: Array<string> = [...this.known]
-    if (world.flows.finishedCount > 0 && world.controllerActions === 0) {
+    if (world.flows.finishedCount > 0 && world.totals().controllerActions === 0) {
       notes.push(`controller ${this.controller} never acted: no flow was long enough for its feedback, or none came`)
     }
     return notes

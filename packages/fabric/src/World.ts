@@ -264,6 +264,19 @@ export class World {
     this.onFinish(flow, event.time)
   }
 
+  /** Times controllers set their rates and packets were sent again, flows still under way included. */
+  totals(): { readonly controllerActions: number; readonly retransmissions: number } {
+    let { controllerActions, retransmissions } = this
+    for (let flow = 0; flow < this.flows.count; flow++) {
+      const requester = this.endpoints.at(2 * flow) as RcQueuePair | undefined
+      // A failed flow has been counted, and its endpoint stays for the reason.
+      if (requester === undefined || this.failures.has(flow)) continue
+      controllerActions += requester.controllerActions
+      retransmissions += requester.retransmissions
+    }
+    return { controllerActions, retransmissions }
+  }
+
   /** Why a flow has not finished, in words. */
   unfinishedReason(flow: number): string {
     const failure = this.failures.get(flow)

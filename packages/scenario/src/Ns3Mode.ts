@@ -84,7 +84,7 @@ export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths): Worl
     ns3AckChunkBytes: config.l2ChunkBytes,
     nakIntervalPs: NACK_INTERVAL_PS,
     ackDuplicates: false,
-    ackTimeoutPs: config.tailLossTimeoutPs > 0 ? config.tailLossTimeoutPs : NEVER,
+    ackTimeoutPs: tailLossTimeoutPs(config, graph, paths),
     retryCount: 7,
     ecn: Ecn.NotCapable,
     pacePs: transmissionPs,
@@ -108,6 +108,17 @@ export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths): Worl
     startEvents: 2,
     seed: 0,
   }
+}
+
+/**
+ * When a lost tail is given up on. The simulator never does, so this must not fire while a packet may only be late:
+ * never before several round trips and the time in which the slowest link drains a whole buffer. 0 switches it off.
+ */
+const tailLossTimeoutPs = (config: Ns3Config, graph: Graph, paths: Ns3Paths): Time => {
+  if (config.tailLossTimeoutPs === 0) return NEVER
+  const slowestBps = graph.links.reduce((least, { rateBps }) => Math.min(least, rateBps), Number.POSITIVE_INFINITY)
+  const drainPs = (config.bufferBytes * 8e12) / slowestBps
+  return Math.max(config.tailLossTimeoutPs, Math.ceil(4 * paths.maxRttNs * NS + drainPs))
 }
 
 const ns3PathInfo =

@@ -35,6 +35,12 @@ export const checkOutputs = (configFile: ConfigFile): Ns3FormatError | undefined
   ] as const) {
     const owner = taken.get(name)
     const entry = configFile.entries.get(key)
+    const written = entry?.words[0] ?? ""
+    if (entry !== undefined && !isFileName(name, written, key, configFile)) {
+      const { file, line, column } = entry
+      const expected = `a path whose last part can name a file, at most ${NAME_MAX} characters`
+      return new Ns3FormatError({ file, line, column, field: key, found: written, expected })
+    }
     if (owner !== undefined) {
       const { file, line, column } = entry ?? { file: configFile.file, line: 0, column: 0 }
       const expected = `a base name other than ${name}`
@@ -45,6 +51,15 @@ export const checkOutputs = (configFile: ConfigFile): Ns3FormatError | undefined
     if (name !== "") taken.set(name, key)
   }
   return undefined
+}
+
+const NAME_MAX = 255
+
+/** Whether an output can be written under its base name; one that the config does not ask for need not be. */
+const isFileName = (name: string, written: string, key: string, { config }: Pick<ConfigFile, "config">): boolean => {
+  if (key === "TRACE_OUTPUT_FILE" && !config.traceEnabled) return true
+  if (written === "") return true
+  return name !== "" && name !== "." && name !== ".." && name.length <= NAME_MAX
 }
 
 const baseName = (path: string): string => path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1)
