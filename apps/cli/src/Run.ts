@@ -19,7 +19,7 @@ import { counted, grouped, short } from "./Figures.ts"
 import { type Inputs, loadInputs, nameOf, notesOf } from "./Inputs.ts"
 import { paintOf } from "./Paint.ts"
 import { defaultFolder, openResultFolder } from "./ResultFolder.ts"
-import { print, Screen, tell } from "./Screen.ts"
+import { print, Screen, tell, WorkingDirectory } from "./Screen.ts"
 import { slowdownJson, slowdownLines } from "./SlowdownTable.ts"
 
 export interface RunInput {
@@ -44,6 +44,7 @@ export const run = (input: RunInput) =>
     const path = yield* Path.Path
     const name = Option.getOrElse(input.out, () => defaultFolder(path, input.file))
     const folder = yield* openResultFolder(name, { force: input.force, input: nameOf(inputs) })
+    yield* spareInputs(inputs, name)
     const files = yield* FileSystem.FileSystem
     const simulation = yield* simulationOf(inputs, input.seed, folder.staging)
     const outcome = yield* execute(simulation.run)
@@ -75,6 +76,24 @@ const tooLarge = ({ message }: PoolExhausted) =>
     message,
     hint: "a network that loses nothing and slows nobody down queues without end: lower the load",
   })
+
+/** Refuses a folder in which an output would take the place of an input. */
+const spareInputs = Effect.fnUntraced(function* (inputs: Inputs, folder: string) {
+  if (inputs.kind !== "ns3") return
+  const path = yield* Path.Path
+  const cwd = yield* WorkingDirectory
+  const { configFile, files, name } = inputs.ns3
+  const read = new Set(
+    [name, ...Object.values(files)].filter((file) => file !== "").map((file) => path.resolve(cwd, file)),
+  )
+  for (const output of [FLOWS_FILE, SUMMARY_FILE, ...Object.values(ns3OutputNames(configFile))]) {
+    if (output === "" || !read.has(path.resolve(cwd, folder, output))) continue
+    return yield* new Refused({
+      message: `${folder}: ${output} would replace an input of this run`,
+      hint: "choose another folder with --out DIR",
+    })
+  }
+})
 
 /** A run, and the files beside the summary that it writes: their names by what they hold, and their texts in the end. */
 interface Simulation {

@@ -228,6 +228,15 @@ describe("run, at the edges", () => {
     expect(existsSync(join(cwd, "out"))).toBe(false)
   })
 
+  test("an output never replaces an input", async () => {
+    const cwd = inputs(config(/FCT_OUTPUT_FILE .*/, "FCT_OUTPUT_FILE flow.txt"))
+    const before = readFileSync(join(cwd, "mix/flow.txt"), "utf8")
+    const { code, err } = await rdmakit(["run", "mix/config.txt", "--out", "mix", "--force"], { cwd })
+    expect(code).toBe(2)
+    expect(err).toContain("mix: flow.txt would replace an input of this run")
+    expect(readFileSync(join(cwd, "mix/flow.txt"), "utf8")).toBe(before)
+  })
+
   test("a network of seconds is slow, not lossy", async () => {
     const cwd = inputs({
       "mix/config.txt": textOf("tiny/timely.config.txt")
