@@ -206,6 +206,6 @@ describe("hpcc/paper, feedback that is missing or odd", () => {
 
   it("ignores losses, congestion notifications and timers", () => {
     const controller = make()
-    expect([controller.onCnp(0), controller.onLoss(0, true), controller.onTimer(0)]).toEqual([false, false, false])
+    expect([controller.onCnp(0), controller.onLoss(0, true), controller.onTimer(0, 0)]).toEqual([false, false, false])
   })
 })

@@ -2,6 +2,7 @@ import {
   type Ack,
   type Controller,
   type ControllerFactory,
+  fireTimer,
   NEVER,
   type PathInfo,
   TELEMETRY_FIELDS,
@@ -190,7 +191,7 @@ class Dumbbell {
     if (time >= this.durationPs) return false
     this.now = time
     const sender = this.senders[who]!
-    if (kind === 0) sender.controller.onTimer(time)
+    if (kind === 0) fireTimer(sender.controller, time)
     else if (kind === 1) this.acknowledge(time)
     else if (kind === 2) this.transmit(time)
     else if (kind === 3) this.send(time, who, sender)

@@ -1,4 +1,4 @@
-import type { Ack, Controller, PathInfo, Time } from "@rdmakit/protocol"
+import type { Ack, Controller, PathInfo, Time, Timers } from "@rdmakit/protocol"
 import { fail } from "./ContractViolation.ts"
 
 /** Rates are doubles: what is computed as the line rate may end a rounding above it. */
@@ -26,6 +26,9 @@ export class WatchedController implements Controller {
   get nextTimer(): Time {
     return this.inner.nextTimer
   }
+  get timers(): Timers | undefined {
+    return this.inner.timers
+  }
 
   onSent(now: Time, bytes: number): void {
     this.inner.onSent(now, bytes)
@@ -47,10 +50,11 @@ export class WatchedController implements Controller {
     return this.answer("onLoss", now, rate, window, this.inner.onLoss(now, timeout))
   }
 
-  onTimer(now: Time): boolean {
-    const { rate, window } = this.inner
-    const ran = this.answer("onTimer", now, rate, window, this.inner.onTimer(now))
-    if (!(this.inner.nextTimer > now)) fail(`onTimer left the next timer at now, ${now} ps: time would stand still`)
+  onTimer(now: Time, timer: number): boolean {
+    const { rate, timers, window } = this.inner
+    const ran = this.answer("onTimer", now, rate, window, this.inner.onTimer(now, timer))
+    const next = timers === undefined ? this.inner.nextTimer : timers.due[timer]!
+    if (!(next > now)) fail(`onTimer left the next timer at now, ${now} ps: time would stand still`)
     return ran
   }
 

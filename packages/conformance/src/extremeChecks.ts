@@ -1,4 +1,4 @@
-import { type ControllerFactory, NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
+import { type ControllerFactory, fireTimer, NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
 import { fail } from "./ContractViolation.ts"
 import type { Check } from "./controllerChecks.ts"
 import { Draws } from "./Draws.ts"
@@ -45,7 +45,7 @@ const afterWarmUp =
       let now = 0
       const feed = (each: AckScript): void => {
         now += 1e6
-        while (controller.nextTimer <= now) controller.onTimer(controller.nextTimer)
+        while (controller.nextTimer <= now) fireTimer(controller, controller.nextTimer)
         controller.onSent(now, 1000)
         controller.onAck(now, scriptedAck(each))
       }
@@ -128,7 +128,7 @@ const signals = (factory: ControllerFactory): void => {
     controller.onCnp(0)
     for (let i = 1; i <= 200; i++) {
       const now = i * 7e6
-      while (controller.nextTimer <= now) controller.onTimer(controller.nextTimer)
+      while (controller.nextTimer <= now) fireTimer(controller, controller.nextTimer)
       if (i % 3 === 0) controller.onLoss(now, i % 2 === 0)
       if (i % 5 === 0) controller.onCnp(now)
       controller.onAck(now, scriptedAck({ sequence: 1000 * i, congestion: i % 7 === 0, hops: [hop(now, i * 1000)] }))
@@ -146,7 +146,7 @@ const whatever = (factory: ControllerFactory): void => {
     for (let i = 0; i < 500; i++) {
       now += draws.pick([0, 1, 1000, 1e6, 50e6, 1e9]) * draws.below(3)
       // A timer with a short period is not to be run a million times over a long pause.
-      for (let turn = 0; turn < 100 && controller.nextTimer <= now; turn++) controller.onTimer(controller.nextTimer)
+      for (let turn = 0; turn < 100 && controller.nextTimer <= now; turn++) fireTimer(controller, controller.nextTimer)
       if (controller.nextTimer < now) now = controller.nextTimer
       const kind = draws.below(20)
       if (kind === 0) controller.onLoss(now, draws.below(2) === 0)

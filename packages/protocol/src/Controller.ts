@@ -1,4 +1,5 @@
 import type { Time } from "./Time.ts"
+import type { Timers } from "./Timers.ts"
 
 /** What a controller lives on. A world switches these on, and says so when it cannot supply one. */
 export type Feedback = "rtt" | "ecn" | "cnp" | "int" | "pint"
@@ -58,8 +59,10 @@ export interface Controller {
   readonly window: number
   /** Pacing rate, bit/s. Finite and positive. */
   readonly rate: number
-  /** When `onTimer` is wanted; NEVER when idle. */
+  /** When `onTimer` is wanted; NEVER when idle. Where there are `timers`, the first of them: `timers.next`. */
   readonly nextTimer: Time
+  /** Only where a controller has several timers. */
+  readonly timers?: Timers | undefined
   /** A packet left: `bytes` of payload. */
   onSent(now: Time, bytes: number): void
   /** An acknowledgement came. True when the control law ran and set rate or window anew, be it to the same value. */
@@ -68,8 +71,11 @@ export interface Controller {
   onCnp(now: Time): boolean
   /** The transport found a loss: by a NAK, or by a timeout. True as above. */
   onLoss(now: Time, timeout: boolean): boolean
-  /** `nextTimer` was reached. True as above. */
-  onTimer(now: Time): boolean
+  /**
+   * `nextTimer` was reached. Of several timers, number `timer` was; it has been made idle (`Timers.take`), and is set
+   * again here or not at all. True as above.
+   */
+  onTimer(now: Time, timer: number): boolean
   /** Named internals, for traces and golden tests. Units last in a name. */
   metrics(): Readonly<Record<string, number>>
 }

@@ -1,5 +1,5 @@
 import { Ecn, Flag, Opcode, type Packet } from "@rdmakit/packet"
-import { type Ack, type Controller, NEVER, type QueuePair, type Time } from "@rdmakit/protocol"
+import { type Ack, type Controller, fireTimer, NEVER, type QueuePair, type Time } from "@rdmakit/protocol"
 import { checkController } from "./ControllerFault.ts"
 import { MessageQueue } from "./MessageQueue.ts"
 import { PSN_MASK, PSN_WINDOW, psnDistance } from "./Psn.ts"
@@ -369,7 +369,7 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
 
   handleTimeout(now: Time): void {
     if (this.failed) return
-    if (this.controller.nextTimer <= now && this.controller.onTimer(now)) this.tookAction(now)
+    if (this.controller.nextTimer <= now && fireTimer(this.controller, now)) this.tookAction(now)
     if (this.ackDeadline <= now) this.ackTimedOut(now)
     if (!this.failed) this.updateTimeout()
   }
