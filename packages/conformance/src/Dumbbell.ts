@@ -109,6 +109,7 @@ class Dumbbell {
     pathId: 1,
     telemetry: new Float64Array(TELEMETRY_FIELDS),
     telemetryAt: 0,
+    pint: -1,
   }
 
   readonly delivered: ReadonlyArray<Float64Array>

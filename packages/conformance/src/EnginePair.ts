@@ -149,7 +149,6 @@ export class EnginePair<Command, Event> {
     const base = handle << Layout.RECORD_SHIFT
     const next = pool.words[base + Layout.NEXT]!
     pool.words.fill(-1, base, base + Layout.RECORD_WORDS)
-    pool.cold.fill(-1, base, base + Layout.RECORD_WORDS)
     pool.words[base + Layout.NEXT] = next
     this.drain(to)
   }
@@ -175,9 +174,7 @@ export class EnginePair<Command, Event> {
       if (nextSend <= this.now) fail(`nextSend is ${nextSend} ps, yet at ${this.now} ps it sends nothing`)
       const fresh = pool.alloc() << Layout.RECORD_SHIFT
       for (let word = 0; word < Layout.RECORD_WORDS; word++) {
-        const same =
-          pool.words[base + word] === pool.words[fresh + word] && pool.cold[base + word] === pool.cold[fresh + word]
-        if (!same) fail("it sends nothing, yet the packet is touched")
+        if (pool.words[base + word] !== pool.words[fresh + word]) fail("it sends nothing, yet the packet is touched")
       }
       pool.release(fresh >> Layout.RECORD_SHIFT)
       pool.release(handle)

@@ -19,6 +19,8 @@ export interface AckScript {
   readonly hops?: ReadonlyArray<Hop>
   /** Default 1. */
   readonly pathId?: number
+  /** Default -1: the packet carried none. */
+  readonly pint?: number
 }
 
 /** An acknowledgement for tests. Its telemetry starts behind a record of another packet, as it may in a world. */
@@ -35,5 +37,6 @@ export const scriptedAck = (script: AckScript = {}): Ack => {
     pathId,
     telemetry: Float64Array.from([...before, ...hops.flat()]),
     telemetryAt: TELEMETRY_FIELDS,
+    pint: script.pint ?? -1,
   }
 }

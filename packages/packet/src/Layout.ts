@@ -1,41 +1,43 @@
 /**
  * Where each field of a packet lives in the pool, in 32-bit words from the record's base.
  *
- * A record has two halves of 32 bytes. The hot half is all that a switch reads or writes; packets on their way far
- * outnumber what a cache holds, so it is kept small. The cold half is for the ends of the path. Rare headers sit in an
- * extension record, INT hops in a side array, and the payload is a descriptor: what the simulator moves is the handle.
+ * A record is 64 bytes, one cache line: packets on their way far outnumber what a cache holds, and fetching a line is
+ * most of what moving a packet costs. Rare headers sit in an extension record, INT hops in a side array, and the payload
+ * is a descriptor: what the simulator moves is the handle.
  */
 
-/** log2 of the words in either half: base word = handle << RECORD_SHIFT. */
-export const RECORD_SHIFT = 3
-/** Words in either half. */
+/** log2 of the words in a record: base word = handle << RECORD_SHIFT. */
+export const RECORD_SHIFT = 4
 export const RECORD_WORDS = 1 << RECORD_SHIFT
 
-/** Hot: opcode (bits 0–7) · flags (8–23) · priority (24–26) · ECN (28–29). */
+/** Opcode (bits 0–7) · flags (8–23) · priority (24–26) · ECN (28–29). */
 export const META = 0
-/** Hot: wire size, bytes. */
+/** Wire size, bytes. */
 export const WIRE_BYTES = 1
-/** Hot: cache index of this flow and direction: routes and endpoints are looked up by it. */
+/** Cache index of this flow and direction: routes and endpoints are looked up by it. */
 export const FLOW = 2
-/** Hot: telemetry: block (bits 0–23) · hops stamped so far (24–30); -1 for none. */
+/** Telemetry: block (bits 0–23) · hops stamped so far (24–30); -1 for none; a PINT digest d as -2 - d. */
 export const TELEMETRY = 3
-/** Hot: next handle in whatever list the packet is in, or -1. */
+/** Next handle in whatever list the packet is in, or -1. */
 export const NEXT = 4
-/** Hot: ingress port at the node that holds the packet now (bits 0–23) · switch hops so far (24–31). */
+/** Ingress port at the node that holds the packet now (bits 0–23) · switch hops so far (24–31). */
 export const PLACE = 5
-/** Hot: source node (bits 0–15) · destination node (16–31): 65,536 nodes at most. */
-export const NODES = 6
-/** Hot: UDP source port (bits 0–15) · UDP destination port (16–31); the ECMP entropy. */
-export const UDP_PORTS = 7
-
-/** Cold: packet sequence number, 24 bits (IBTA 1.7 §9.2). */
-export const PSN = 0
-/** Cold: payload length, bytes. */
-export const PAYLOAD_BYTES = 1
-/** Cold: extension record, or -1. */
-export const EXTENSION = 2
-/** Cold, a double, words 4–5: the time the sender stamped, ps (echoed by acknowledgements). Words 3, 6, 7: free. */
-export const STAMP_F64 = 2
+/** Order number of its arrival, while the packet is on a link; the kernel's. */
+export const ORDER = 6
+/** Extension record, or -1. */
+export const EXTENSION = 7
+/** A double, words 8–9: when it arrives (ps), while the packet is on a link; the kernel's. */
+export const ARRIVAL_F64 = 4
+/** A double, words 10–11: the time the sender stamped, ps (echoed by acknowledgements). */
+export const STAMP_F64 = 5
+/** Packet sequence number, 24 bits (IBTA 1.7 §9.2). */
+export const PSN = 12
+/** Payload length, bytes. */
+export const PAYLOAD_BYTES = 13
+/** Source node (bits 0–15) · destination node (16–31): 65,536 nodes at most. */
+export const NODES = 14
+/** UDP source port (bits 0–15) · UDP destination port (16–31); the ECMP entropy. */
+export const UDP_PORTS = 15
 
 /** Words in an extension record (128 bytes). */
 export const EXTENSION_SHIFT = 5

@@ -40,12 +40,6 @@ export class Packet {
   private word(index: number): number {
     return this.pool.words[this.base + index]!
   }
-  private coldWord(index: number): number {
-    return this.pool.cold[this.base + index]!
-  }
-  private setColdWord(index: number, value: number): void {
-    this.pool.cold[this.base + index] = value
-  }
   private setWord(index: number, value: number): void {
     this.pool.words[this.base + index] = value
   }
@@ -98,17 +92,17 @@ export class Packet {
   }
   /** Payload, bytes. */
   get payloadBytes(): number {
-    return this.coldWord(PAYLOAD_BYTES)
+    return this.word(PAYLOAD_BYTES)
   }
   set payloadBytes(value: number) {
-    this.setColdWord(PAYLOAD_BYTES, value)
+    this.setWord(PAYLOAD_BYTES, value)
   }
   /** Packet sequence number, 0 to 2^24 - 1. */
   get psn(): number {
-    return this.coldWord(PSN)
+    return this.word(PSN)
   }
   set psn(value: number) {
-    this.setColdWord(PSN, value & 0xffffff)
+    this.setWord(PSN, value & 0xffffff)
   }
   get source(): number {
     return this.word(NODES) & 0xffff
@@ -154,10 +148,10 @@ export class Packet {
   }
   /** Time stamped by the sender, ps; an acknowledgement carries its request's. */
   get stamp(): number {
-    return this.pool.coldF64[(this.base >> 1) + STAMP_F64]!
+    return this.pool.f64[(this.base >> 1) + STAMP_F64]!
   }
   set stamp(time: number) {
-    this.pool.coldF64[(this.base >> 1) + STAMP_F64] = time
+    this.pool.f64[(this.base >> 1) + STAMP_F64] = time
   }
 
   /** Telemetry of this packet: block and hops so far in one word, or -1. */
@@ -175,7 +169,16 @@ export class Packet {
     const block = this.pool.allocTelemetry()
     this.setWord(TELEMETRY, block)
   }
-  /** Takes the telemetry off this packet, for another to carry it back. The caller owns it then. */
+  /** PINT digest (Ben Basat et al., SIGCOMM 2020), which takes the place of telemetry: at least 0; -1 for none. */
+  get pint(): number {
+    const telemetry = this.word(TELEMETRY)
+    return telemetry < -1 ? -2 - telemetry : -1
+  }
+  /** The packet must have no telemetry block. */
+  set pint(digest: number) {
+    this.setWord(TELEMETRY, -2 - digest)
+  }
+  /** Takes the telemetry (or the PINT digest) off this packet, for another to carry it back. The caller owns it then. */
   detachTelemetry(): number {
     const telemetry = this.word(TELEMETRY)
     this.setWord(TELEMETRY, -1)
@@ -228,14 +231,14 @@ export class Packet {
 
   /** Extension record of this packet, or -1. */
   get extension(): number {
-    return this.coldWord(EXTENSION)
+    return this.word(EXTENSION)
   }
   /** Attaches an extension record when the packet has none; returns its first word's index in `pool.extension`. */
   extend(): number {
-    let index = this.coldWord(EXTENSION)
+    let index = this.word(EXTENSION)
     if (index < 0) {
       index = this.pool.allocExtension()
-      this.setColdWord(EXTENSION, index)
+      this.setWord(EXTENSION, index)
     }
     return index << EXTENSION_SHIFT
   }

@@ -1,18 +1,4 @@
-import {
-  EXTENSION,
-  EXTENSION_SHIFT,
-  EXTENSION_WORDS,
-  FLOW,
-  META,
-  NEXT,
-  NODES,
-  PLACE,
-  RECORD_SHIFT,
-  RECORD_WORDS,
-  TELEMETRY,
-  UDP_PORTS,
-  WIRE_BYTES,
-} from "./Layout.ts"
+import { EXTENSION, EXTENSION_SHIFT, EXTENSION_WORDS, NEXT, RECORD_SHIFT, RECORD_WORDS, TELEMETRY } from "./Layout.ts"
 import { exactTelemetry, TELEMETRY_HEAD, type TelemetryFormat } from "./Telemetry.ts"
 
 /** The pool met its limit: more packets are alive than the run allowed. */
@@ -45,16 +31,14 @@ export interface PoolOptions {
 /**
  * Every packet of a world, in struct-of-arrays form. A packet is an integer handle; `Packet` is the cursor to read one.
  *
- * Gotcha: `words`, `cold`, `coldF64`, `extension` and `telemetry` are replaced when the pool grows, so read them from
+ * Gotcha: `words`, `f64`, `extension` and `telemetry` are replaced when the pool grows, so read them from
  * the pool after every `alloc`, never keep them across one. `pool.extension[packet.extend()] = value` is that mistake:
  * the array is read first.
  */
 export class PacketPool {
-  /** Hot halves of the records; see `Layout`. */
+  /** The records, as words and as doubles; see `Layout`. */
   words: Int32Array
-  /** Cold halves, as words and as doubles. */
-  cold: Int32Array
-  coldF64: Float64Array
+  f64: Float64Array
   extension: Int32Array = new Int32Array(0)
   telemetry: Int32Array = new Int32Array(0)
   /** Words in a telemetry block; 0 when the run carries none. */
@@ -87,8 +71,7 @@ export class PacketPool {
     const words = TELEMETRY_HEAD + this.telemetryFormat.hopWords * this.telemetryHops
     this.telemetryStride = this.telemetryHops === 0 ? 0 : (words + 7) & ~7
     this.words = new Int32Array(this.capacity * RECORD_WORDS)
-    this.cold = new Int32Array(this.capacity * RECORD_WORDS)
-    this.coldF64 = new Float64Array(this.cold.buffer)
+    this.f64 = new Float64Array(this.words.buffer)
     this.chainRecords(0)
   }
 
@@ -111,21 +94,19 @@ export class PacketPool {
   private clear(handle: number): void {
     // Plain stores: TypedArray.fill costs a call, and this runs once per packet.
     const base = handle << RECORD_SHIFT
-    const { cold, coldF64, words } = this
-    words[base + META] = 0
-    words[base + WIRE_BYTES] = 0
-    words[base + FLOW] = 0
+    const half = base >> 1
+    const { f64, words } = this
+    f64[half] = 0
+    f64[half + 1] = 0
+    f64[half + 2] = 0
+    f64[half + 3] = 0
+    f64[half + 4] = 0
+    f64[half + 5] = 0
+    f64[half + 6] = 0
+    f64[half + 7] = 0
     words[base + TELEMETRY] = -1
     words[base + NEXT] = -1
-    words[base + PLACE] = 0
-    words[base + NODES] = 0
-    words[base + UDP_PORTS] = 0
-    const half = base >> 1
-    coldF64[half] = 0
-    coldF64[half + 1] = 0
-    coldF64[half + 2] = 0
-    coldF64[half + 3] = 0
-    cold[base + EXTENSION] = -1
+    words[base + EXTENSION] = -1
   }
 
   /** A copy of a packet, its telemetry and extension included. */
@@ -133,7 +114,6 @@ export class PacketPool {
     const to = this.alloc() << RECORD_SHIFT
     const from = handle << RECORD_SHIFT
     this.words.copyWithin(to, from, from + RECORD_WORDS)
-    this.cold.copyWithin(to, from, from + RECORD_WORDS)
     this.words[to + NEXT] = -1
     const telemetry = this.words[to + TELEMETRY]!
     if (telemetry >= 0) {
@@ -142,12 +122,12 @@ export class PacketPool {
       this.telemetry.copyWithin(block * this.telemetryStride, start, start + this.telemetryStride)
       this.words[to + TELEMETRY] = block | (telemetry & ~0xffffff)
     }
-    const extension = this.cold[to + EXTENSION]!
+    const extension = this.words[to + EXTENSION]!
     if (extension >= 0) {
       const index = this.allocExtension()
       const start = extension << EXTENSION_SHIFT
       this.extension.copyWithin(index << EXTENSION_SHIFT, start, start + EXTENSION_WORDS)
-      this.cold[to + EXTENSION] = index
+      this.words[to + EXTENSION] = index
     }
     return to >> RECORD_SHIFT
   }
@@ -164,7 +144,7 @@ export class PacketPool {
     const base = handle << RECORD_SHIFT
     const telemetry = this.words[base + TELEMETRY]!
     if (telemetry >= 0) this.releaseTelemetry(telemetry)
-    const extension = this.cold[base + EXTENSION]!
+    const extension = this.words[base + EXTENSION]!
     if (extension >= 0) this.releaseExtension(extension)
   }
 
@@ -214,10 +194,7 @@ export class PacketPool {
     const words = new Int32Array(this.capacity * RECORD_WORDS)
     words.set(this.words)
     this.words = words
-    const cold = new Int32Array(words.length)
-    cold.set(this.cold)
-    this.cold = cold
-    this.coldF64 = new Float64Array(cold.buffer)
+    this.f64 = new Float64Array(words.buffer)
     this.chainRecords(from)
   }
 

@@ -138,3 +138,18 @@ describe("the cursor", () => {
     expect(Math.max(...offsets)).toBeLessThan(Layout.EXTENSION_WORDS)
   })
 })
+
+describe("a PINT digest", () => {
+  it("takes the place of telemetry, and travels back with it", () => {
+    const pool = new PacketPool({ limit: 16 })
+    const [data, reply] = [new Packet(pool).at(pool.alloc()), new Packet(pool).at(pool.alloc())]
+    expect([data.pint, data.telemetryHops]).toEqual([-1, 0])
+    data.pint = 65_535
+    expect([data.pint, data.telemetryHops]).toEqual([65_535, 0])
+    reply.attachTelemetry(data.detachTelemetry())
+    expect([data.pint, reply.pint]).toEqual([-1, 65_535])
+    pool.release(reply.handle)
+    pool.release(data.handle)
+    expect(pool.alive).toBe(0)
+  })
+})

@@ -53,4 +53,5 @@ export const makeAck = (hops: number): Ack => ({
   pathId: 0,
   telemetry: new Float64Array(TELEMETRY_FIELDS * hops),
   telemetryAt: 0,
+  pint: -1,
 })

@@ -219,7 +219,7 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
     out.udpPorts = this.replyUdpPorts
     out.flow = this.flow
     out.stamp = this.replyStamp
-    if (this.replyTelemetry >= 0) {
+    if (this.replyTelemetry !== -1) {
       out.attachTelemetry(this.replyTelemetry)
       this.replyTelemetry = -1
     }

@@ -154,6 +154,6 @@ describe("packet sequence numbers", () => {
     requester.handlePacket(0, ack)
     pool.release(ack.handle)
     expect([poll(), poll(), poll()]).toEqual([true, true, false])
-    expect(out.pool.cold[(out.handle << Layout.RECORD_SHIFT) + Layout.PSN]! & ~PSN_MASK).toBe(0)
+    expect(out.pool.words[(out.handle << Layout.RECORD_SHIFT) + Layout.PSN]! & ~PSN_MASK).toBe(0)
   })
 })
