@@ -27,4 +27,5 @@ export const ack = (sequence: number, sent: number, hops: ReadonlyArray<Hop>, pa
   // The record starts in the middle: a controller has to heed `telemetryAt`.
   telemetry: Float64Array.from([-1, -1, -1, -1, ...hops.flatMap(([ns, ...rest]) => [ns * 1000, ...rest])]),
   telemetryAt: 4,
+  pint: -1,
 })

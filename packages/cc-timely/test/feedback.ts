@@ -23,4 +23,5 @@ export const ack = (sequence: number, sent: number, rttNs: number, bytes = 1000)
   pathId: 0,
   telemetry: new Float64Array(0),
   telemetryAt: 0,
+  pint: -1,
 })

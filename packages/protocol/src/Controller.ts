@@ -29,6 +29,8 @@ export interface Ack {
    */
   telemetry: Float64Array
   telemetryAt: number
+  /** PINT: the largest utilisation on the path, as `PintCodec` of `packet` encodes it; -1 when the packet carried none. */
+  pint: number
 }
 
 /** Numbers per hop in `Ack.telemetry`. */
