@@ -1,5 +1,5 @@
 import { Ecn, Opcode, Packet, PacketPool } from "@rdmakit/packet"
-import { dropNames, type Switch, type SwitchPorts, type Time } from "@rdmakit/protocol"
+import { dropNames, POLICY_WORDS, type Switch, type SwitchPorts, type Time } from "@rdmakit/protocol"
 import { fail } from "./ContractViolation.ts"
 
 /** What a switch is made for: one node, a port to each neighbour, all of one rate. */
@@ -122,8 +122,8 @@ export class SwitchBench {
       queueBytes: (port) => at(port).bytes.reduce((sum, bytes) => sum + bytes, 0),
       queueBytesOf: (port, queue) => at(port).bytes[queue]!,
       sentBytes: (port) => at(port).sentBytes,
-      policyWords: new Int32Array((FIRST_PORT + 4 * PORTS) * 16),
-      policyAt: (port) => port * 16,
+      policyWords: new Int32Array((FIRST_PORT + 4 * PORTS) * POLICY_WORDS).fill(-1),
+      policyAt: (port) => port * POLICY_WORDS,
       sendPfc: (now, port, priority, pause) => this.sendPfc(now, at(port), priority, pause),
     }
   }

@@ -44,7 +44,7 @@ const pool = new PacketPool()
 let wake = NEVER
 const ports: NicPorts = {
   pool,
-  policyWords: new Int32Array(16),
+  policyWords: new Int32Array(32),
   policyAt: () => 0,
   kick: () => {},
   wakeTime: () => wake,

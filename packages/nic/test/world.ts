@@ -89,7 +89,7 @@ export class FakeQueuePair implements NicQueuePair<number, string> {
 /** A kernel that only takes notes: what the NIC asks for stays as it is until the test does something. */
 export class FakePorts implements NicPorts {
   readonly pool = new PacketPool({ capacity: 16 })
-  readonly policyWords = new Int32Array(16 * PORTS)
+  readonly policyWords = new Int32Array(32 * PORTS)
   /** `port` of every kick. */
   readonly kicks: Array<number> = []
   readonly timers: Array<{ readonly node: number; readonly endpoint: number; readonly time: Time }> = []

@@ -4,7 +4,7 @@ import type { Time } from "./Time.ts"
 /** What a kernel lends to a NIC. */
 export interface NicPorts {
   readonly pool: PacketPool
-  /** Words a NIC may keep its state in: sixteen for each of its ports, from `policyAt(port)`, which is linear in it. */
+  /** Words a NIC may keep its state in: `POLICY_WORDS` for each of its ports, from `policyAt(port)`, which is linear in it. */
   readonly policyWords: Int32Array
   policyAt(port: number): number
   /** The port may have something to send now: starts a transmission when it is idle. */

@@ -22,6 +22,29 @@ export const dropNames: Readonly<Record<number, string>> = {
   [Drop.HopLimit]: "hop-limit",
 }
 
+/** Words that a policy has for each port. */
+export const POLICY_WORDS = 32
+
+/**
+ * What a switch leaves to the kernel, by words of its ports' policy words: for most packets there is nothing to decide,
+ * and nothing to do but to count. Every word is -1 at first, and a switch that leaves them so is asked for each packet.
+ *
+ * A packet is not asked about when it arrives if the ingress holds at most `Limit` bytes of its priority with it (any
+ * amount of priority 0, if `Limit` is not negative) and `Mark` of its egress is not negative; nor when it leaves if what
+ * the ingress held before was at most `Limit`, and what stays behind in its queue at most `Mark`. The kernel then does
+ * what the switch would: it counts the bytes held, and stamps.
+ */
+export const Shortcut = {
+  /** Of an ingress: bytes it may hold of a priority while neither drop nor pause nor resume can be due. */
+  Limit: 0,
+  /** Of an ingress, words 1 to 7: the bytes it holds, by priority. */
+  Held: 0,
+  /** Of an egress: bytes in a queue up to which no packet that leaves it is marked. */
+  Mark: 8,
+  /** Of an egress: telemetry is stamped, with this rate code and the node as path identifier; -1: it is not. */
+  Stamp: 9,
+} as const
+
 /** What a kernel lends to a switch: the ports are the kernel's. Ports are numbered across the whole network. */
 export interface SwitchPorts {
   readonly pool: PacketPool
@@ -31,7 +54,10 @@ export interface SwitchPorts {
   queueBytesOf(port: number, queue: number): number
   /** Bytes a port has sent. */
   sentBytes(port: number): number
-  /** Words a policy may keep its state in: sixteen for each of its ports, from `policyAt(port)`, which is linear in it. */
+  /**
+   * Words a policy may keep its state in: `POLICY_WORDS` for each of its ports, from `policyAt(port)`, which is linear in
+   * it. A kernel reads some of a switch's itself: see `Shortcut`.
+   */
   readonly policyWords: Int32Array
   policyAt(port: number): number
   /** Tells the peer of `port` to pause (or resume) a priority: a frame through queue 0 of that port. */
@@ -40,7 +66,7 @@ export interface SwitchPorts {
 
 /**
  * The policy of one switch. The kernel owns ports and queues and calls it: `route` and `admit` when a packet has
- * arrived, `dequeued` when its last hop's serialization starts.
+ * arrived, `dequeued` when its last hop's serialization starts. Packets that fall under `Shortcut` pass without a call.
  */
 export interface Switch {
   /** "lazy": nothing but `dequeued`'s own arguments decides what it does, so a kernel may call it late. */

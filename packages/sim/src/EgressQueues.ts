@@ -1,69 +1,81 @@
 import { Layout, type PacketPool } from "@rdmakit/packet"
 import * as P from "./PortTable.ts"
 
-/** The eight queues of every switch port: lists of packets through their records, heads and counts in the port table. */
+/** The eight queues of every switch port: lists of packets through their records. */
 export class EgressQueues {
   /** Packets waiting, all ports together. */
   waiting = 0
   private readonly ports: Int32Array
+  private readonly queues: Int32Array
   private readonly pool: PacketPool
   private readonly strict: boolean
 
   /** @param strict the higher the number the sooner; else a round robin. Queue 0 comes first in both. */
   constructor(ports: Int32Array, pool: PacketPool, strict: boolean) {
     this.ports = ports
+    this.queues = new Int32Array((ports.length >> P.PORT_SHIFT) << P.QUEUES_SHIFT)
     this.pool = pool
     this.strict = strict
   }
 
-  /** Puts a packet at the end of a queue of the port whose words begin at `base`. */
-  append(base: number, queue: number, handle: number): void {
-    const ports = this.ports
+  /** Bytes waiting in one queue of a port. */
+  bytes(port: number, queue: number): number {
+    return this.queues[(port << P.QUEUES_SHIFT) + (queue << P.QUEUE_SHIFT) + P.QUEUE_BYTES]!
+  }
+
+  /** Puts a packet at the end of a queue. */
+  append(port: number, queue: number, handle: number): void {
+    const { ports, queues } = this
     const words = this.pool.words
+    const base = port << P.PORT_SHIFT
+    const at = (port << P.QUEUES_SHIFT) + (queue << P.QUEUE_SHIFT)
     const record = handle << Layout.RECORD_SHIFT
     const bytes = words[record + Layout.WIRE_BYTES]!
-    words[record + Layout.NEXT] = -1
     const bit = 1 << queue
-    if ((ports[base + P.OCCUPIED]! & bit) === 0) {
-      ports[base + P.OCCUPIED]! |= bit
-      ports[base + P.QUEUE_HEAD + queue] = handle
+    const occupied = ports[base + P.OCCUPIED]!
+    words[record + Layout.NEXT] = -1
+    if ((occupied & bit) === 0) {
+      ports[base + P.OCCUPIED] = occupied | bit
+      queues[at + P.QUEUE_HEAD] = handle
     } else {
-      words[(ports[base + P.QUEUE_TAIL + queue]! << Layout.RECORD_SHIFT) + Layout.NEXT] = handle
+      words[(queues[at + P.QUEUE_TAIL]! << Layout.RECORD_SHIFT) + Layout.NEXT] = handle
     }
-    this.waiting++
-    ports[base + P.QUEUE_TAIL + queue] = handle
-    ports[base + P.QUEUE_BYTES + queue]! += bytes
+    queues[at + P.QUEUE_TAIL] = handle
+    queues[at + P.QUEUE_BYTES]! += bytes
     ports[base + P.QUEUED_BYTES]! += bytes
+    this.waiting++
   }
 
   /** Queue to serve next, or -1: queue 0 (control, never paused) first. */
-  next(base: number): number {
-    const ports = this.ports
+  next(port: number): number {
+    const { ports } = this
+    const base = port << P.PORT_SHIFT
     const occupied = ports[base + P.OCCUPIED]!
     if ((occupied & 1) !== 0) return 0
     const open = occupied & ~ports[base + P.PAUSED]!
     if (open === 0) return -1
     if (this.strict) return 31 - Math.clz32(open)
-    const last = ports[base + P.LAST_QUEUE]!
-    const above = open & (-2 << last)
+    const above = open & (-2 << ports[base + P.LAST_QUEUE]!)
     const from = above !== 0 ? above : open
     return 31 - Math.clz32(from & -from)
   }
 
   /** Takes the first packet of a queue that has one. */
-  dequeue(base: number, queue: number): number {
-    const ports = this.ports
+  dequeue(port: number, queue: number): number {
+    const { ports, queues } = this
     const words = this.pool.words
-    const handle = ports[base + P.QUEUE_HEAD + queue]!
-    const at = handle << Layout.RECORD_SHIFT
-    const next = words[at + Layout.NEXT]!
+    const base = port << P.PORT_SHIFT
+    const at = (port << P.QUEUES_SHIFT) + (queue << P.QUEUE_SHIFT)
+    const handle = queues[at + P.QUEUE_HEAD]!
+    const record = handle << Layout.RECORD_SHIFT
+    const next = words[record + Layout.NEXT]!
     if (next < 0) ports[base + P.OCCUPIED]! &= ~(1 << queue)
-    else ports[base + P.QUEUE_HEAD + queue] = next
-    const bytes = words[at + Layout.WIRE_BYTES]!
-    this.waiting--
-    ports[base + P.QUEUE_BYTES + queue]! -= bytes
+    else queues[at + P.QUEUE_HEAD] = next
+    const bytes = words[record + Layout.WIRE_BYTES]!
+    queues[at + P.QUEUE_BYTES]! -= bytes
     ports[base + P.QUEUED_BYTES]! -= bytes
     if (queue !== 0) ports[base + P.LAST_QUEUE] = queue
+    this.waiting--
     return handle
   }
 }

@@ -72,9 +72,11 @@ export class EventQueue {
     this.i32 = new Int32Array(buffer)
   }
 
-  /** Takes an order number. */
-  reserve(): number {
-    return this.nextOrder[0]!++
+  /** Takes order numbers, `count` in a row; the first of them. */
+  reserve(count: number): number {
+    const first = this.nextOrder[0]!
+    this.nextOrder[0] = first + count
+    return first
   }
 
   /** Schedules a fixed node that is not scheduled: its time must have been written to `f64[2 · node]`. */
@@ -93,7 +95,7 @@ export class EventQueue {
     const at = (node - this.fixed) * 2
     this.payload[at] = code
     this.payload[at + 1] = argument
-    this.schedule(node, this.reserve())
+    this.schedule(node, this.reserve(1))
     return node
   }
 

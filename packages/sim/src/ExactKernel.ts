@@ -1,17 +1,12 @@
-import { Flag, Layout, Opcode, Packet, type PacketPool } from "@rdmakit/packet"
-import type { Nic, NicPorts, Switch, SwitchPorts, Time } from "@rdmakit/protocol"
-import { Drop, NEVER } from "@rdmakit/protocol"
+import { Flag, Layout, Opcode, type Packet } from "@rdmakit/packet"
+import { Drop, NEVER, type NicPorts, Shortcut, type SwitchPorts, type Time } from "@rdmakit/protocol"
 import { uniform } from "@rdmakit/units"
-import { EgressQueues } from "./EgressQueues.ts"
-import { EventQueue } from "./EventQueue.ts"
 import type { ExactKernelOptions } from "./ExactKernelOptions.ts"
-import { LinkRings } from "./LinkRings.ts"
 import { PathCache } from "./PathCache.ts"
 import { PauseClock } from "./PauseClock.ts"
-import { layOutPorts } from "./PortLayout.ts"
 import * as P from "./PortTable.ts"
 import { Prefetch } from "./Prefetch.ts"
-import type { Tracer } from "./Tracer.ts"
+import { Transmitter } from "./Transmitter.ts"
 
 /** Codes of the events that are not a port's own: kind in the low bits, target above them. */
 const KIND_BITS = 2
@@ -26,21 +21,12 @@ export const LinkLoss = -16
 /**
  * The exact kernel: two events a hop (end of serialization, arrival), in (time, order number) order. It owns ports,
  * queues and links, and calls the policies: a `Switch` or a `Nic` for each node.
- *
- * A transmission takes two order numbers when it starts, its completion's and its arrival's. A completion that nobody
- * waits for keeps its number but gets no event; should something come to wait before that moment, the event is made
- * with the number it would have had. So the order of all other events is what it would be with every event in place.
  */
-export class ExactKernel implements SwitchPorts, NicPorts {
-  readonly pool: PacketPool
-  readonly packet: Packet
-  /** Set by the world: policies by node, and what runs at `callAt`. */
-  readonly switches: Array<Switch | undefined>
-  readonly nics: Array<Nic | undefined>
+export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
+  /** Set by the world: what runs at `callAt`. */
   onCall: (now: Time, target: number, argument: number) => void = () => {}
   /** Called for each frame that goes lost, before its handle is released; `reason` as in `dropCounts`. */
   onDrop: (now: Time, packet: Packet, node: number, reason: number) => void = () => {}
-  tracer: Tracer | undefined = undefined
   /** Called when a PFC frame takes effect at a port. */
   onPause: ((now: Time, port: number, priority: number, pause: boolean) => void) | undefined = undefined
   /** Called for each PFC frame that a switch sends, before it is queued. */
@@ -56,52 +42,34 @@ export class ExactKernel implements SwitchPorts, NicPorts {
   /** The path of every flow: where routes that hold for a flow are kept. `ensure` room for flow indices from 1,024 on. */
   readonly paths: PathCache
 
-  private readonly queue: EventQueue
-  /** Nodes 2p and 2p + 1 of the queue are port p's next arrival and its completion. */
-  private readonly fixedNodes: number
-  private readonly ports: Int32Array
-  private readonly portF64: Float64Array
-  /** Node of each port; of a host's port, the complement: negative. */
-  private readonly nodeOf: Int32Array
-  private readonly rings: LinkRings
-  private readonly queues: EgressQueues
-  /** Serialization times by size, a stretch for each rate; and where each port's begins. */
-  private readonly txTable: Float64Array
-  private readonly txBase: Int32Array
   private readonly pfcBytes: number
   private readonly seed: number
   private readonly losses: ReadonlyMap<number, ReadonlySet<number>> | undefined
   private readonly anyLoss: boolean
-  /** Time and order number of the event being executed. In typed arrays so that writes never box. */
-  private readonly clock = new Float64Array(1)
-  private readonly currentOrder = new Int32Array(1)
+  private readonly lossRate: Float64Array
+  /** Frames that crossed each link where any may be lost. */
+  private readonly crossed: Float64Array
+  /** Of each port: its pending wake-up's event, and its time (ps, or NEVER). */
+  private readonly wakeEvent: Int32Array
+  private readonly wakeTimes: Float64Array
 
   constructor(options: ExactKernelOptions) {
+    super(options)
     const { network, pool } = options
-    this.pool = pool
-    this.packet = new Packet(pool)
-    this.fixedNodes = 2 * network.ports
-    this.queue = new EventQueue(this.fixedNodes, options.slotPs ?? 1024)
+    if (options.hopsMax > HOPS_LIMIT)
+      throw new RangeError(`hopsMax is ${options.hopsMax}, expected at most ${HOPS_LIMIT}`)
     this.pfcBytes = options.pfcBytes
     this.seed = options.seed ?? 0
     this.losses = options.losses
-    this.switches = new Array(network.nodes).fill(undefined)
-    this.nics = new Array(network.nodes).fill(undefined)
-    if (options.hopsMax > HOPS_LIMIT)
-      throw new RangeError(`hopsMax is ${options.hopsMax}, expected at most ${HOPS_LIMIT}`)
     this.paths = new PathCache(options.hopsMax)
-    const { ports, portF64, txTable, txBase } = layOutPorts(network, options.wireBytesMax, options.serializationPs)
-    this.ports = ports
-    this.portF64 = portF64
-    this.txTable = txTable
-    this.txBase = txBase
-    this.rings = new LinkRings(network.ports)
-    this.queues = new EgressQueues(ports, pool, (options.discipline ?? "strict") === "strict")
-    this.nodeOf = network.portNode.map((node) => (network.isSwitch[node] === 1 ? node : ~node))
-    const prefetch = new Prefetch(pool, ports, this.rings)
+    const prefetch = new Prefetch(pool, this.ports)
     this.queue.onOpen = (nodes, count) => prefetch.fetch(nodes, count, this.fixedNodes)
     this.pauses = new PauseClock(network.ports)
+    this.lossRate = network.lossRate
     this.anyLoss = network.lossRate.some((rate) => rate > 0) || (options.losses?.size ?? 0) > 0
+    this.crossed = new Float64Array(this.anyLoss ? network.ports : 0)
+    this.wakeEvent = new Int32Array(network.ports)
+    this.wakeTimes = new Float64Array(network.ports).fill(NEVER)
   }
 
   get now(): Time {
@@ -136,13 +104,8 @@ export class ExactKernel implements SwitchPorts, NicPorts {
     this.currentOrder[0] = queue.orderOf(node)
     if (node >= this.fixedNodes) this.other(node)
     else if ((node & 1) === 0) this.arrive(node >> 1)
-    else this.complete(node >> 1)
+    else this.transmit(node >> 1, (node >> 1) << P.PORT_SHIFT)
     return true
-  }
-
-  private complete(port: number): void {
-    this.ports[(port << P.PORT_SHIFT) + P.BUSY] = P.Busy.No
-    this.transmit(port)
   }
 
   private other(node: number): void {
@@ -153,7 +116,7 @@ export class ExactKernel implements SwitchPorts, NicPorts {
     const target = code >> KIND_BITS
     const kind = code & ((1 << KIND_BITS) - 1)
     if (kind === Kind.Wake) {
-      this.portF64[(target << (P.PORT_SHIFT - 1)) + P.WAKE_TIME_F64] = NEVER
+      this.wakeTimes[target] = NEVER
       this.kickNow(target)
     } else if (kind === Kind.Timer) {
       this.nics[argument]!.timer(this.clock[0]!, target)
@@ -164,30 +127,13 @@ export class ExactKernel implements SwitchPorts, NicPorts {
 
   // --- arrivals
 
-  /** The first packet on the link of `from` has reached the other end; the next one's arrival is the port's event now. */
-  private takeFromLink(from: number): number {
-    const base = from << P.PORT_SHIFT
-    const { ports, rings } = this
-    const start = ports[base + P.RING_START]!
-    const mask = ports[base + P.RING_MASK]!
-    const head = ports[base + P.RING_HEAD]!
-    const handle = rings.handleAt(start + (head & mask))
-    const next = (head + 1) | 0
-    ports[base + P.RING_HEAD] = next
-    if (next !== ports[base + P.RING_TAIL]) {
-      const entry = start + (next & mask)
-      this.queue.f64[from * 4] = rings.f64[entry * 2]!
-      this.queue.schedule(from * 2, rings.orderAt(entry))
-    }
-    return handle
-  }
-
   private arrive(from: number): void {
     const handle = this.takeFromLink(from)
     const port = from ^ 1
+    const node = this.ports[(from << P.PORT_SHIFT) + P.PEER]!
+    if (node >= 0 && this.tracer === undefined && !this.anyLoss && this.pass(port, handle)) return
     const packet = this.packet.at(handle)
-    const node = this.nodeOf[port]!
-    if ((this.pool.words[handle << Layout.RECORD_SHIFT]! & 0xff) === Opcode.Pfc) {
+    if (packet.opcode === Opcode.Pfc) {
       this.pfcFrames++
       this.receivePfc(port, packet)
       return
@@ -201,6 +147,45 @@ export class ExactKernel implements SwitchPorts, NicPorts {
     if (this.tracer !== undefined) this.tracer.received(now, port, packet)
     if (node >= 0) this.forward(node, port, packet)
     else this.nics[~node]!.receive(now, packet, port)
+  }
+
+  /**
+   * The way of nearly every packet through a switch: its route is known, and there is nothing to ask the switch. False:
+   * it is not such a packet, and nothing was done.
+   */
+  private pass(port: number, handle: number): boolean {
+    const { paths, policyWords, ports } = this
+    const { words } = this.pool
+    const record = handle << Layout.RECORD_SHIFT
+    const meta = words[record + Layout.META]!
+    const place = words[record + Layout.PLACE]!
+    const hop = place >>> 24
+    if ((meta & 0xff) === Opcode.Pfc || hop >= paths.stride) return false
+    const egress = (paths.slots[words[record + Layout.FLOW]! * paths.stride + hop]! | 0) - 1
+    if (egress < 0) return false
+    const ingress = port << P.POLICY_SHIFT
+    const queue = (meta >>> 24) & 7
+    const limit = policyWords[ingress + Shortcut.Limit]!
+    if (limit < 0 || policyWords[(egress << P.POLICY_SHIFT) + Shortcut.Mark]! < 0) return false
+    let held = 0
+    if (queue !== 0) {
+      held = policyWords[ingress + queue]! + words[record + Layout.WIRE_BYTES]!
+      if (held > limit) return false
+    }
+    this.packetHops++
+    words[record + Layout.PLACE] = ((place & ~0xffffff) + 0x1000000) | port
+    const base = egress << P.PORT_SHIFT
+    if (ports[base + P.OCCUPIED] === 0 && this.isIdle(base) && (((ports[base + P.PAUSED]! & ~1) >> queue) & 1) === 0) {
+      // Straight through: what it would add to the bytes held it takes away at once.
+      if (queue !== 0) ports[base + P.LAST_QUEUE] = queue
+      if ((meta & Flag.Telemetry) !== 0) this.stamp(egress, handle, 0)
+      this.start(egress, base, handle, false)
+    } else {
+      if (queue !== 0) policyWords[ingress + queue] = held
+      this.queues.append(egress, queue, handle)
+      this.kickNow(egress)
+    }
+    return true
   }
 
   private forward(node: number, ingress: number, packet: Packet): void {
@@ -229,10 +214,9 @@ export class ExactKernel implements SwitchPorts, NicPorts {
   }
 
   private isLost(from: number): boolean {
-    const f = from << (P.PORT_SHIFT - 1)
-    const ordinal = this.portF64[f + P.CROSSED_F64]!
-    this.portF64[f + P.CROSSED_F64] = ordinal + 1
-    const rate = this.portF64[f + P.LOSS_F64]!
+    const ordinal = this.crossed[from]!
+    this.crossed[from] = ordinal + 1
+    const rate = this.lossRate[from]!
     if (rate > 0 && uniform(this.seed, from, ordinal) < rate) return true
     return this.losses !== undefined && this.losses.get(from)?.has(ordinal) === true
   }
@@ -271,163 +255,39 @@ export class ExactKernel implements SwitchPorts, NicPorts {
     packet.stamp = now
     // What the frame reports: bytes of that priority waiting at the port (a debugging aid of the ns-3 model).
     packet.payloadBytes = 0
-    packet.flow = this.ports[(port << P.PORT_SHIFT) + P.QUEUE_BYTES + priority]!
+    packet.flow = this.queues.bytes(port, priority)
     this.enqueue(port, 0, handle)
   }
 
   // --- queues
 
-  queueBytes(port: number): number {
-    return this.ports[(port << P.PORT_SHIFT) + P.QUEUED_BYTES]!
-  }
-  /** Words of all ports; a switch's policy owns sixteen of each of its ports, from `policyAt`. */
-  get policyWords(): Int32Array {
-    return this.ports
-  }
-  policyAt(port: number): number {
-    return (port << P.PORT_SHIFT) + P.POLICY
-  }
-  /** Bytes a port has sent. */
-  sentBytes(port: number): number {
-    return this.portF64[(port << (P.PORT_SHIFT - 1)) + P.SENT_BYTES_F64]!
-  }
-  /** Priorities of a port that its peer has paused, a bit each. */
-  pausedMask(port: number): number {
-    return this.ports[(port << P.PORT_SHIFT) + P.PAUSED]!
-  }
-  /** Bytes waiting in one queue of a port. */
-  queueBytesOf(port: number, queue: number): number {
-    return this.ports[(port << P.PORT_SHIFT) + P.QUEUE_BYTES + queue]!
-  }
-
   private enqueue(port: number, queue: number, handle: number): void {
     const base = port << P.PORT_SHIFT
+    const { ports } = this
     if (this.tracer !== undefined) this.tracer.enqueued(this.clock[0]!, port, queue, this.packet.at(handle))
-    if (this.ports[base + P.OCCUPIED] === 0 && this.isIdle(port)) {
+    if (ports[base + P.OCCUPIED] === 0 && this.isIdle(base) && (((ports[base + P.PAUSED]! & ~1) >> queue) & 1) === 0) {
       // Straight through: nothing waits, and (pauses aside) it would be dequeued at once.
-      if (queue === 0 || ((this.ports[base + P.PAUSED]! >> queue) & 1) === 0) {
-        if (queue !== 0) this.ports[base + P.LAST_QUEUE] = queue
-        this.sendFromSwitch(port, base, queue, handle)
-        return
-      }
+      if (queue !== 0) ports[base + P.LAST_QUEUE] = queue
+      this.sendFromSwitch(port, base, queue, handle)
+    } else {
+      this.queues.append(port, queue, handle)
+      this.kickNow(port)
     }
-    this.queues.append(base, queue, handle)
-    this.kickNow(port)
   }
-
-  // --- transmission
 
   kick(_now: Time, port: number): void {
     this.kickNow(port)
   }
 
-  /** Whether a silent transmission is over, its completion's turn come and gone. */
-  private isOver(port: number): boolean {
-    const until = this.portF64[(port << (P.PORT_SHIFT - 1)) + P.BUSY_UNTIL_F64]!
-    const now = this.clock[0]!
-    if (until !== now) return until < now
-    return ((this.ports[(port << P.PORT_SHIFT) + P.BUSY_ORDER]! - this.currentOrder[0]!) | 0) < 0
-  }
-
-  private isIdle(port: number): boolean {
-    const busy = this.ports[(port << P.PORT_SHIFT) + P.BUSY]!
-    return busy === P.Busy.No || (busy === P.Busy.Silent && this.isOver(port))
-  }
-
-  private kickNow(port: number): void {
-    const at = (port << P.PORT_SHIFT) + P.BUSY
-    const busy = this.ports[at]!
-    if (busy === P.Busy.Scheduled) return
-    if (busy === P.Busy.Silent && !this.isOver(port)) {
-      this.ports[at] = P.Busy.Scheduled
-      this.queue.f64[port * 4 + 2] = this.portF64[(port << (P.PORT_SHIFT - 1)) + P.BUSY_UNTIL_F64]!
-      this.queue.schedule(port * 2 + 1, this.ports[(port << P.PORT_SHIFT) + P.BUSY_ORDER]!)
-      return
-    }
-    this.ports[at] = P.Busy.No
-    this.transmit(port)
-  }
-
-  /** The port is idle: starts the next packet, when there is one. */
-  private transmit(port: number): void {
-    const base = port << P.PORT_SHIFT
-    if (this.nodeOf[port]! < 0) {
-      this.transmitHost(port, base)
-      return
-    }
-    const queue = this.queues.next(base)
-    if (queue >= 0) this.sendFromSwitch(port, base, queue, this.queues.dequeue(base, queue))
-  }
-
-  private sendFromSwitch(port: number, base: number, queue: number, handle: number): void {
-    const now = this.clock[0]!
-    // Busy from here on: the policy may send a PFC frame through this very port.
-    this.ports[base + P.BUSY] = P.Busy.Scheduled
-    this.switches[this.nodeOf[port]!]!.dequeued(now, this.packet.at(handle), port, queue)
-    if (this.tracer !== undefined) this.tracer.dequeued(now, port, queue, this.packet.at(handle))
-    this.start(port, handle, (this.ports[base + P.OCCUPIED]! & ~(this.ports[base + P.PAUSED]! & ~1)) !== 0)
-  }
-
-  private transmitHost(port: number, base: number): void {
-    const nic = this.nics[~this.nodeOf[port]!]!
-    const handle = nic.pull(this.clock[0]!, port, this.ports[base + P.PAUSED]!)
-    if (handle < 0) return
-    if (this.tracer !== undefined) {
-      const packet = this.packet.at(handle)
-      const queue = packet.opcode < Opcode.Acknowledge ? packet.priority : 0
-      this.tracer.dequeued(this.clock[0]!, port, queue, packet)
-    }
-    this.start(port, handle, !nic.quiet(port))
-  }
-
-  /** `awaited`: somebody waits for the end of this transmission. */
-  private start(port: number, handle: number, awaited: boolean): void {
-    const f = port << (P.PORT_SHIFT - 1)
-    const base = port << P.PORT_SHIFT
-    const { ports, portF64, queue } = this
-    const bytes = this.pool.words[(handle << Layout.RECORD_SHIFT) + Layout.WIRE_BYTES]!
-    const end = this.clock[0]! + this.txTable[this.txBase[port]! + bytes]!
-    portF64[f + P.SENT_BYTES_F64]! += bytes
-    const order = queue.reserve()
-    if (awaited) {
-      ports[base + P.BUSY] = P.Busy.Scheduled
-      queue.f64[port * 4 + 2] = end
-      queue.schedule(port * 2 + 1, order)
-    } else {
-      ports[base + P.BUSY] = P.Busy.Silent
-      portF64[f + P.BUSY_UNTIL_F64] = end
-      ports[base + P.BUSY_ORDER] = order
-    }
-    this.putOnLink(port, base, handle, end + portF64[f + P.DELAY_F64]!)
-  }
-
-  private putOnLink(port: number, base: number, handle: number, arrival: Time): void {
-    const { ports, queue, rings } = this
-    const order = queue.reserve()
-    const tail = ports[base + P.RING_TAIL]!
-    const head = ports[base + P.RING_HEAD]!
-    if (tail === head) {
-      queue.f64[port * 4] = arrival
-      queue.schedule(port * 2, order)
-    } else if (((tail - head) | 0) > ports[base + P.RING_MASK]!) {
-      ports[base + P.RING_START] = rings.double(ports[base + P.RING_START]!, ports[base + P.RING_MASK]!, head)
-      ports[base + P.RING_MASK] = 2 * ports[base + P.RING_MASK]! + 1
-    }
-    rings.write(ports[base + P.RING_START]! + (tail & ports[base + P.RING_MASK]!), arrival, handle, order)
-    ports[base + P.RING_TAIL] = (tail + 1) | 0
-  }
-
   // --- wake-ups and timers of NICs
 
   wakeTime(port: number): Time {
-    return this.portF64[(port << (P.PORT_SHIFT - 1)) + P.WAKE_TIME_F64]!
+    return this.wakeTimes[port]!
   }
   wakeAt(port: number, time: Time): void {
-    const f = (port << (P.PORT_SHIFT - 1)) + P.WAKE_TIME_F64
-    const event = (port << P.PORT_SHIFT) + P.WAKE_EVENT
-    if (this.portF64[f]! !== NEVER) this.queue.cancel(this.ports[event]!)
-    this.portF64[f] = time
-    this.ports[event] = this.queue.push(time, Kind.Wake | (port << KIND_BITS), 0)
+    if (this.wakeTimes[port] !== NEVER) this.queue.cancel(this.wakeEvent[port]!)
+    this.wakeTimes[port] = time
+    this.wakeEvent[port] = this.queue.push(time, Kind.Wake | (port << KIND_BITS), 0)
   }
   timerAt(node: number, endpoint: number, time: Time): void {
     this.queue.push(time, Kind.Timer | (endpoint << KIND_BITS), node)

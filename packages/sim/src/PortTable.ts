@@ -1,10 +1,10 @@
 /**
- * Where a directed port's state lives: 64 words, four cache lines, in one buffer seen as words and as doubles. Port p
- * and port p ^ 1 are the two ends of one link. The first line is all that a packet touches which finds the port idle.
+ * Where a directed port's state lives. Port p and port p ^ 1 are the two ends of one link. What every packet touches is
+ * one cache line of 16 words, seen as words and as doubles; queues and the policy's words have tables of their own.
  */
 
 /** log2 of the words per port. */
-export const PORT_SHIFT = 6
+export const PORT_SHIFT = 4
 /** Bit q: queue q holds packets. */
 export const OCCUPIED = 0
 /** Bit q: priority q is paused by the peer. */
@@ -17,26 +17,27 @@ export const QUEUED_BYTES = 3
 export const BUSY = 4
 /** Order number reserved for the completion. */
 export const BUSY_ORDER = 5
-/** Packets on the link: counters of the ring's first and next entry, where the ring starts (entries), its size less 1. */
-export const RING_HEAD = 6
-export const RING_TAIL = 7
-export const RING_START = 8
-export const RING_MASK = 9
+/** Packets on the link, a list through their records in order of arrival: the first, -1 for none, and the last. */
+export const LINK_HEAD = 6
+export const LINK_TAIL = 7
+/** Where the serialization times of the port's rate begin. */
+export const TX_BASE = 8
+/** Node at the other end: a switch; of a host, the complement, which is negative. */
+export const PEER = 9
 /** Doubles: end of the serialization (ps), bytes sent so far, propagation delay (ps). */
 export const BUSY_UNTIL_F64 = 5
 export const SENT_BYTES_F64 = 6
 export const DELAY_F64 = 7
-/** Sixteen words that belong to the policy of the switch the port is on. */
-export const POLICY = 16
-/** Eight queues: first packet, last packet, bytes. */
-export const QUEUE_HEAD = 32
-export const QUEUE_TAIL = 40
-export const QUEUE_BYTES = 48
-/** Event of the pending wake-up, and doubles: its time (ps, or Infinity); frames that crossed the link; chance of loss. */
-export const WAKE_EVENT = 56
-export const WAKE_TIME_F64 = 29
-export const CROSSED_F64 = 30
-export const LOSS_F64 = 31
+
+/** log2 of the policy words per port. */
+export const POLICY_SHIFT = 5
+
+/** Queues: eight of four words for each port: first packet, last packet, bytes. */
+export const QUEUES_SHIFT = 5
+export const QUEUE_SHIFT = 2
+export const QUEUE_HEAD = 0
+export const QUEUE_TAIL = 1
+export const QUEUE_BYTES = 2
 
 /** Transmitter state. */
 export const Busy = {

@@ -1,28 +1,26 @@
 import { Layout, type PacketPool } from "@rdmakit/packet"
-import type { LinkRings } from "./LinkRings.ts"
 import * as P from "./PortTable.ts"
 
 /** Most arrivals fetched for at a time. */
 const BATCH = 256
 
 /**
- * Fetches the packets that arrive in a time slot, and their telemetry: by then they have mostly left the cache, and reads
- * that do not depend on each other can be under way together. The loops are short for that reason (see ADR 0007).
+ * Fetches the packets that arrive in a time slot, their telemetry, and the packets behind them: by then they have mostly
+ * left the cache, and reads that do not depend on each other can be under way together. The loops are short for that
+ * reason (see ADR 0007).
  *
  * Reads only. What is fetched and then not needed, because an earlier event changed it, is a read wasted.
  */
 export class Prefetch {
   private readonly pool: PacketPool
   private readonly ports: Int32Array
-  private readonly rings: LinkRings
   private readonly record = new Int32Array(BATCH)
   /** What was read, kept so that no reading is found useless. */
   private readonly sink = new Int32Array(1)
 
-  constructor(pool: PacketPool, ports: Int32Array, rings: LinkRings) {
+  constructor(pool: PacketPool, ports: Int32Array) {
     this.pool = pool
     this.ports = ports
-    this.rings = rings
   }
 
   /** @param nodes event nodes, of which 2p below `fixed` is the next arrival over the link of port p */
@@ -30,19 +28,17 @@ export class Prefetch {
     const arrivals = this.gather(nodes, count, fixed)
     if (arrivals < 2) return
     this.sink[0]! ^= this.touchPackets(arrivals)
-    if (this.pool.telemetryStride > 0) this.sink[0]! ^= this.touchTelemetry(arrivals)
+    this.sink[0]! ^= this.touchNext(arrivals)
   }
 
   private gather(nodes: Int32Array, count: number, fixed: number): number {
     const { ports, record } = this
-    const entries = this.rings.i32
+    const most = count < BATCH ? count : BATCH
     let n = 0
-    for (let i = 0; i < count && n < BATCH; i++) {
+    for (let i = 0; i < most; i++) {
       const node = nodes[i]!
       if (node >= fixed || (node & 1) !== 0) continue
-      const base = node << (P.PORT_SHIFT - 1)
-      const entry = ports[base + P.RING_START]! + (ports[base + P.RING_HEAD]! & ports[base + P.RING_MASK]!)
-      record[n++] = entries[entry * 4 + 2]! << Layout.RECORD_SHIFT
+      record[n++] = ports[(node << (P.PORT_SHIFT - 1)) + P.LINK_HEAD]! << Layout.RECORD_SHIFT
     }
     return n
   }
@@ -55,13 +51,15 @@ export class Prefetch {
     return read
   }
 
-  private touchTelemetry(count: number): number {
+  private touchNext(count: number): number {
     const { record } = this
     const { telemetry, telemetryStride, words } = this.pool
     let read = 0
     for (let i = 0; i < count; i++) {
       const at = words[record[i]! + Layout.TELEMETRY]!
       if (at >= 0) read ^= telemetry[(at & 0xffffff) * telemetryStride]!
+      const next = words[record[i]! + Layout.NEXT]!
+      if (next >= 0) read ^= words[next << Layout.RECORD_SHIFT]!
     }
     return read
   }

@@ -30,7 +30,7 @@ class Pair {
     this.order = firstOrder
   }
   reserve(): void {
-    expect(this.queue.reserve() | 0).toBe(this.order | 0)
+    expect(this.queue.reserve(1) | 0).toBe(this.order | 0)
     this.reserved.push(this.order++)
   }
   push(time: number): void {
@@ -163,9 +163,9 @@ describe("the event queue", () => {
     const seen: Array<ReadonlyArray<number>> = []
     queue.onOpen = (nodes, count) => void seen.push([...nodes.subarray(0, count)])
     queue.f64[0] = 3000
-    queue.schedule(0, queue.reserve())
+    queue.schedule(0, queue.reserve(1))
     queue.f64[2] = 2900
-    queue.schedule(1, queue.reserve())
+    queue.schedule(1, queue.reserve(1))
     expect(queue.pop(1e6)).toBe(1)
     expect(seen).toEqual([[1, 0]])
   })

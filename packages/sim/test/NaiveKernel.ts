@@ -1,5 +1,5 @@
 import { Flag, Opcode, Packet, PacketPool } from "@rdmakit/packet"
-import { Drop, NEVER, type Nic, type NicPorts, type Switch, type SwitchPorts } from "@rdmakit/protocol"
+import { Drop, NEVER, type Nic, type NicPorts, POLICY_WORDS, type Switch, type SwitchPorts } from "@rdmakit/protocol"
 import type { Network, Tracer } from "../src/index.ts"
 
 interface Port {
@@ -40,7 +40,7 @@ export class NaiveKernel implements SwitchPorts, NicPorts {
     this.network = network
     this.serializationPs = serializationPs
     this.options = options
-    this.policyWords = new Int32Array(network.ports * 16)
+    this.policyWords = new Int32Array(network.ports * POLICY_WORDS).fill(-1)
     this.ports = Array.from({ length: network.ports }, () => ({
       queues: Array.from({ length: 8 }, () => []),
       paused: 0,
@@ -83,7 +83,7 @@ export class NaiveKernel implements SwitchPorts, NicPorts {
     })
   }
   policyAt(port: number): number {
-    return port * 16
+    return port * POLICY_WORDS
   }
   private bytesOf(handles: ReadonlyArray<number>): number {
     const packet = new Packet(this.pool)

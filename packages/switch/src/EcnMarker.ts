@@ -48,6 +48,11 @@ export class EcnMarker {
     this.draws = draws
   }
 
+  /** Bytes in a queue of the port up to which nothing is marked. */
+  unmarkedBytes(port: number): number {
+    return Math.min(2 ** 31 - 1, Math.floor(this.kmin[port]!))
+  }
+
   /** Whether to mark a packet that leaves `queueBytes` behind in its queue. kmin = kmax is a step: no draw is made. */
   marks(port: number, queueBytes: number): boolean {
     const kmin = this.kmin[port]!

@@ -1,16 +1,17 @@
 import type { SwitchPorts, Time } from "@rdmakit/protocol"
-import { Drop } from "@rdmakit/protocol"
+import { Drop, Shortcut } from "@rdmakit/protocol"
 
 /**
- * A port's sixteen policy words: 1 to 7 are the bytes its ingress holds by priority, headroom apart; 9 to 15 its
- * headroom bytes by priority. Priority 0 is not accounted for, so its two words hold the limits and the pauses.
+ * A port's policy words beside those of `Shortcut`, whose bytes held are without headroom: 17 to 23 are the headroom
+ * bytes its ingress holds, by priority.
  */
-const HEADROOM = 8
+const HEADROOM = 16
 /** Headroom of the port, bytes for each priority. */
-const LIMIT = 0
+const HEADROOM_LIMIT = 16
 /** Bits 0–7: a pause for that priority was sent through the port. Bits 8–: the threshold's shift. */
-const STATE = 8
+const STATE = 24
 const SHIFT_AT = 8
+const PAUSES = 0xff
 
 /** What one switch port is set to. Sizes in bytes. */
 export interface PortBuffer {
@@ -74,6 +75,10 @@ export class SharedBuffer {
   private shared = 0
   /** Free bytes above which every port's threshold is above whatever fits the reserve; Infinity for a lossy switch. */
   private readonly ample: number
+  /** Whether the free bytes are above `ample`: only then may a kernel count for itself. */
+  private calm = false
+  /** Kernel ports of the switch. */
+  readonly portIds: ReadonlyArray<number>
 
   /** @throws BufferTooSmall */
   constructor(ports: SwitchPorts, options: SharedBufferOptions) {
@@ -87,9 +92,12 @@ export class SharedBuffer {
     this.egressShift = options.egressShift ?? 0
     let headroom = 0
     let shiftMax = 0
+    this.portIds = options.ports.map(({ port }) => port)
     for (const { port, headroomBytes, thresholdShift } of options.ports) {
       const at = ports.policyAt(port)
-      this.words[at + LIMIT] = options.lossless ? headroomBytes : 0
+      this.words.fill(0, at + Shortcut.Held + 1, at + Shortcut.Held + 8)
+      this.words.fill(0, at + HEADROOM + 1, at + HEADROOM + 8)
+      this.words[at + HEADROOM_LIMIT] = options.lossless ? headroomBytes : 0
       this.words[at + STATE] = thresholdShift << SHIFT_AT
       if (options.lossless) headroom += headroomBytes
       if (thresholdShift > shiftMax) shiftMax = thresholdShift
@@ -98,6 +106,21 @@ export class SharedBuffer {
     const reserve = this.reserve * options.ports.length
     if (options.bufferBytes < headroom + reserve) throw new BufferTooSmall(options.bufferBytes, headroom, reserve)
     this.pool = options.bufferBytes - headroom - reserve
+    this.settle()
+  }
+
+  /** Shared bytes were taken or given back: has a line been crossed below which a threshold may matter? */
+  private settle(): void {
+    const calm = this.pool - this.shared > this.ample
+    if (calm === this.calm) return
+    this.calm = calm
+    for (const port of this.portIds) this.limit(this.first + port * this.stride)
+  }
+
+  /** What a port may hold and no kernel need ask. Headroom is in use only while a pause is out. */
+  private limit(base: number): void {
+    const calm = this.calm && (this.words[base + STATE]! & PAUSES) === 0
+    this.words[base + Shortcut.Limit] = calm ? this.reserve : -1
   }
 
   /** Pause threshold of an ingress port now, bytes above the reserve. */
@@ -132,13 +155,16 @@ export class SharedBuffer {
     const threshold = this.thresholdAt(base)
     const used = held > reserve ? held - reserve : 0
     const inHeadroom = words[at + HEADROOM]! + bytes
-    if (inHeadroom > words[base + LIMIT]! && bytes + used > threshold) return Drop.IngressFull
+    if (inHeadroom > words[base + HEADROOM_LIMIT]! && bytes + used > threshold) return Drop.IngressFull
     const excess = held + bytes - reserve
     if (excess > threshold) {
       words[at + HEADROOM] = inHeadroom
     } else {
       words[at] = held + bytes
-      if (excess > 0) this.shared += bytes < excess ? bytes : excess
+      if (excess > 0) {
+        this.shared += bytes < excess ? bytes : excess
+        this.settle()
+      }
     }
     return queue
   }
@@ -161,6 +187,7 @@ export class SharedBuffer {
     const used = held > this.reserve ? held - this.reserve : 0
     if (words[base + queue + HEADROOM]! > 0 || used >= this.thresholdAt(base)) {
       words[base + STATE]! |= 1 << queue
+      this.limit(base)
       this.ports.sendPfc(now, ingress, queue, true)
     }
   }
@@ -180,7 +207,10 @@ export class SharedBuffer {
     words[at + HEADROOM] = headroom - fromHeadroom
     words[at] = held - rest
     const used = held - this.reserve
-    if (used > 0) this.shared -= rest < used ? rest : used
+    if (used > 0) {
+      this.shared -= rest < used ? rest : used
+      this.settle()
+    }
   }
 
   /** After `release`: a resume to the upstream port when one is due. Only the leaving packet's ingress is tested. */
@@ -192,6 +222,7 @@ export class SharedBuffer {
     const used = held > this.reserve ? held - this.reserve : 0
     if (used === 0 || used + this.resumeOffset <= this.thresholdAt(base)) {
       words[base + STATE]! &= ~(1 << queue)
+      this.limit(base)
       this.ports.sendPfc(now, ingress, queue, false)
     }
   }

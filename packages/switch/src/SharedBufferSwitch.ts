@@ -1,5 +1,5 @@
 import { Ecn, Flag, type Packet } from "@rdmakit/packet"
-import { Drop, type LoadBalancer, type Switch, type SwitchPorts, type Time } from "@rdmakit/protocol"
+import { Drop, type LoadBalancer, Shortcut, type Switch, type SwitchPorts, type Time } from "@rdmakit/protocol"
 import type { EcnMarker } from "./EcnMarker.ts"
 import type { NextHops } from "./NextHops.ts"
 import type { SharedBuffer } from "./SharedBuffer.ts"
@@ -18,6 +18,9 @@ export interface SharedBufferSwitchOptions {
   /** Undefined: nothing is stamped. */
   readonly stamper: TelemetryStamper | undefined
 }
+
+/** No queue holds more. */
+const BYTES_MAX = 2 ** 31 - 1
 
 /** A shared-buffer switch: ECMP, PFC, ECN marking and INT, each a part that can be left out or exchanged. */
 export class SharedBufferSwitch implements Switch {
@@ -41,6 +44,11 @@ export class SharedBufferSwitch implements Switch {
     this.ecn = options.ecn
     this.marksAll = options.marksAll
     this.stamper = options.stamper
+    for (const port of options.buffer.portIds) {
+      const at = options.ports.policyAt(port)
+      options.ports.policyWords[at + Shortcut.Mark] = options.ecn?.unmarkedBytes(port) ?? BYTES_MAX
+      options.ports.policyWords[at + Shortcut.Stamp] = options.stamper?.rateCode[port] ?? -1
+    }
   }
 
   route(now: Time, packet: Packet): number {

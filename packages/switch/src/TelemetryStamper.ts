@@ -4,7 +4,7 @@ import type { Time } from "@rdmakit/protocol"
 /** Stamps INT at dequeue: time, bytes sent before this packet, bytes left waiting at the port (HPCC §3.1). */
 export class TelemetryStamper {
   /** Index of each port's rate among the rates the pool was told of. */
-  private readonly rateCode: Uint16Array
+  readonly rateCode: Uint16Array
   /** Hops that found no room in a packet's telemetry. */
   overflows = 0
 

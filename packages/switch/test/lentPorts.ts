@@ -11,8 +11,8 @@ export const lentPorts = (count: number) => {
     queueBytes: (port) => queueBytes[port]!.reduce((sum, bytes) => sum + bytes, 0),
     queueBytesOf: (port, queue) => queueBytes[port]![queue]!,
     sentBytes: (port) => sentBytes[port]!,
-    policyWords: new Int32Array(count * 20),
-    policyAt: (port) => port * 20 + 4,
+    policyWords: new Int32Array(count * 40),
+    policyAt: (port) => port * 40 + 4,
     sendPfc: (now, port, priority, pause) => void frames.push({ now, port, priority, pause }),
   }
   return { ports, queueBytes, sentBytes, frames }

@@ -1,0 +1,223 @@
+import { Flag, Layout, Opcode, Packet, type PacketPool } from "@rdmakit/packet"
+import { type Nic, POLICY_WORDS, Shortcut, type Switch } from "@rdmakit/protocol"
+import { EgressQueues } from "./EgressQueues.ts"
+import { EventQueue } from "./EventQueue.ts"
+import type { ExactKernelOptions } from "./ExactKernelOptions.ts"
+import { layOutPorts } from "./PortLayout.ts"
+import * as P from "./PortTable.ts"
+import type { Tracer } from "./Tracer.ts"
+
+/**
+ * The half of the exact kernel that sends: queues, transmitters and links.
+ *
+ * A transmission takes two order numbers when it starts, its completion's and its arrival's. A completion that nobody
+ * waits for keeps its number but gets no event; should something come to wait before that moment, the event is made
+ * with the number it would have had. So the order of all other events is what it would be with every event in place.
+ */
+export abstract class Transmitter {
+  readonly pool: PacketPool
+  readonly packet: Packet
+  /** Set by the world: policies by node. */
+  readonly switches: Array<Switch | undefined>
+  readonly nics: Array<Nic | undefined>
+  tracer: Tracer | undefined = undefined
+  /** Words of all ports' policies, a switch's or a NIC's: see `Shortcut`. */
+  readonly policyWords: Int32Array
+
+  protected readonly queue: EventQueue
+  /** Nodes 2p and 2p + 1 of the queue are port p's next arrival and its completion. */
+  protected readonly fixedNodes: number
+  protected readonly ports: Int32Array
+  protected readonly portF64: Float64Array
+  /** Node of each port; of a host's port, the complement: negative. */
+  protected readonly nodeOf: Int32Array
+  protected readonly queues: EgressQueues
+  /** Serialization times by size, a stretch for each rate. */
+  private readonly txTable: Float64Array
+  /** Time and order number of the event being executed. In typed arrays so that writes never box. */
+  protected readonly clock = new Float64Array(1)
+  protected readonly currentOrder = new Int32Array(1)
+
+  constructor(options: ExactKernelOptions) {
+    const { network, pool } = options
+    this.pool = pool
+    this.packet = new Packet(pool)
+    this.fixedNodes = 2 * network.ports
+    this.queue = new EventQueue(this.fixedNodes, options.slotPs ?? 1024)
+    this.switches = new Array(network.nodes).fill(undefined)
+    this.nics = new Array(network.nodes).fill(undefined)
+    const { ports, portF64, txTable, nodeOf } = layOutPorts(network, options.wireBytesMax, options.serializationPs)
+    this.ports = ports
+    this.portF64 = portF64
+    this.txTable = txTable
+    this.nodeOf = nodeOf
+    this.queues = new EgressQueues(ports, pool, (options.discipline ?? "strict") === "strict")
+    this.policyWords = new Int32Array(network.ports * POLICY_WORDS).fill(-1)
+  }
+
+  // --- what policies and worlds read of ports
+
+  /** Bytes waiting at a port, all queues. */
+  queueBytes(port: number): number {
+    return this.ports[(port << P.PORT_SHIFT) + P.QUEUED_BYTES]!
+  }
+  /** Bytes waiting in one queue of a port. */
+  queueBytesOf(port: number, queue: number): number {
+    return this.queues.bytes(port, queue)
+  }
+  /** Where the policy words of a port begin. */
+  policyAt(port: number): number {
+    return port << P.POLICY_SHIFT
+  }
+  /** Bytes a port has sent. */
+  sentBytes(port: number): number {
+    return this.portF64[(port << (P.PORT_SHIFT - 1)) + P.SENT_BYTES_F64]!
+  }
+  /** Priorities of a port that its peer has paused, a bit each. */
+  pausedMask(port: number): number {
+    return this.ports[(port << P.PORT_SHIFT) + P.PAUSED]!
+  }
+
+  // --- from a queue onto a link
+
+  /** Whether a silent transmission is over, its completion's turn come and gone. */
+  private isOver(base: number): boolean {
+    const until = this.portF64[(base >> 1) + P.BUSY_UNTIL_F64]!
+    const now = this.clock[0]!
+    if (until !== now) return until < now
+    return ((this.ports[base + P.BUSY_ORDER]! - this.currentOrder[0]!) | 0) < 0
+  }
+
+  protected isIdle(base: number): boolean {
+    const busy = this.ports[base + P.BUSY]!
+    return busy === P.Busy.No || (busy === P.Busy.Silent && this.isOver(base))
+  }
+
+  /** Something waits at the port: it is sent now, or when the port is idle. */
+  protected kickNow(port: number): void {
+    const base = port << P.PORT_SHIFT
+    const busy = this.ports[base + P.BUSY]!
+    if (busy === P.Busy.Scheduled) return
+    if (busy === P.Busy.Silent && !this.isOver(base)) {
+      this.ports[base + P.BUSY] = P.Busy.Scheduled
+      this.queue.f64[port * 4 + 2] = this.portF64[(base >> 1) + P.BUSY_UNTIL_F64]!
+      this.queue.schedule(port * 2 + 1, this.ports[base + P.BUSY_ORDER]!)
+      return
+    }
+    this.transmit(port, base)
+  }
+
+  /** The port is idle: starts the next packet, when there is one. */
+  protected transmit(port: number, base: number): void {
+    this.ports[base + P.BUSY] = P.Busy.No
+    if (this.nodeOf[port]! < 0) {
+      this.transmitHost(port, base)
+      return
+    }
+    const queue = this.queues.next(port)
+    if (queue >= 0) this.sendFromSwitch(port, base, queue, this.queues.dequeue(port, queue))
+  }
+
+  private transmitHost(port: number, base: number): void {
+    const nic = this.nics[~this.nodeOf[port]!]!
+    const handle = nic.pull(this.clock[0]!, port, this.ports[base + P.PAUSED]!)
+    if (handle < 0) return
+    if (this.tracer !== undefined) {
+      const packet = this.packet.at(handle)
+      const queue = packet.opcode < Opcode.Acknowledge ? packet.priority : 0
+      this.tracer.dequeued(this.clock[0]!, port, queue, packet)
+    }
+    this.start(port, base, handle, !nic.quiet(port))
+  }
+
+  /** A packet that has left its queue. */
+  protected sendFromSwitch(port: number, base: number, queue: number, handle: number): void {
+    if (this.tracer !== undefined || !this.leaves(port, queue, handle)) {
+      const now = this.clock[0]!
+      // Busy from here on: the policy may send a PFC frame through this very port.
+      this.ports[base + P.BUSY] = P.Busy.Scheduled
+      this.switches[this.nodeOf[port]!]!.dequeued(now, this.packet.at(handle), port, queue)
+      if (this.tracer !== undefined) this.tracer.dequeued(now, port, queue, this.packet.at(handle))
+    }
+    this.start(port, base, handle, (this.ports[base + P.OCCUPIED]! & ~(this.ports[base + P.PAUSED]! & ~1)) !== 0)
+  }
+
+  /** Does for the switch what there is to do as the packet leaves; false, and nothing done, when it must be asked. */
+  private leaves(port: number, queue: number, handle: number): boolean {
+    const { policyWords } = this
+    const { words } = this.pool
+    const record = handle << Layout.RECORD_SHIFT
+    const ingress = (words[record + Layout.PLACE]! & 0xffffff) << P.POLICY_SHIFT
+    const limit = policyWords[ingress + Shortcut.Limit]!
+    if (queue !== 0) {
+      const held = policyWords[ingress + queue]!
+      if (held > limit) return false
+      if (this.queues.bytes(port, queue) > policyWords[(port << P.POLICY_SHIFT) + Shortcut.Mark]!) return false
+      policyWords[ingress + queue] = held - words[record + Layout.WIRE_BYTES]!
+    } else if (limit < 0 || policyWords[(port << P.POLICY_SHIFT) + Shortcut.Mark]! < 0) {
+      return false
+    }
+    if ((words[record + Layout.META]! & Flag.Telemetry) !== 0) {
+      this.stamp(port, handle, this.ports[(port << P.PORT_SHIFT) + P.QUEUED_BYTES]!)
+    }
+    return true
+  }
+
+  /** Stamps telemetry for the switch, where it says so. */
+  protected stamp(port: number, handle: number, waitingBytes: number): void {
+    const code = this.policyWords[(port << P.POLICY_SHIFT) + Shortcut.Stamp]!
+    if (code < 0) return
+    const sent = this.portF64[(port << (P.PORT_SHIFT - 1)) + P.SENT_BYTES_F64]!
+    this.packet.at(handle).stampHop(this.clock[0]!, sent, waitingBytes, code, this.nodeOf[port]!)
+  }
+
+  /** Starts to send. `awaited`: somebody waits for the end of this transmission. */
+  protected start(port: number, base: number, handle: number, awaited: boolean): void {
+    const { ports, portF64, pool, queue } = this
+    const { words } = pool
+    const f = base >> 1
+    const record = handle << Layout.RECORD_SHIFT
+    const bytes = words[record + Layout.WIRE_BYTES]!
+    const end = this.clock[0]! + this.txTable[ports[base + P.TX_BASE]! + bytes]!
+    const arrival = end + portF64[f + P.DELAY_F64]!
+    const order = queue.reserve(2)
+    portF64[f + P.SENT_BYTES_F64]! += bytes
+    words[record + Layout.NEXT] = -1
+    words[record + Layout.ORDER] = order + 1
+    pool.f64[(record >> 1) + Layout.ARRIVAL_F64] = arrival
+    const tail = ports[base + P.LINK_TAIL]!
+    ports[base + P.LINK_TAIL] = handle
+    if (awaited) {
+      ports[base + P.BUSY] = P.Busy.Scheduled
+      queue.f64[port * 4 + 2] = end
+      queue.schedule(port * 2 + 1, order)
+    } else {
+      ports[base + P.BUSY] = P.Busy.Silent
+      portF64[f + P.BUSY_UNTIL_F64] = end
+      ports[base + P.BUSY_ORDER] = order
+    }
+    if (ports[base + P.LINK_HEAD]! >= 0) {
+      words[(tail << Layout.RECORD_SHIFT) + Layout.NEXT] = handle
+    } else {
+      ports[base + P.LINK_HEAD] = handle
+      queue.f64[port * 4] = arrival
+      queue.schedule(port * 2, (order + 1) | 0)
+    }
+  }
+
+  /** The first packet on the link of `from` has reached the other end; the next one's arrival is the port's event now. */
+  protected takeFromLink(from: number): number {
+    const { ports, pool, queue } = this
+    const { words } = pool
+    const at = (from << P.PORT_SHIFT) + P.LINK_HEAD
+    const handle = ports[at]!
+    const next = words[(handle << Layout.RECORD_SHIFT) + Layout.NEXT]!
+    ports[at] = next
+    if (next >= 0) {
+      const record = next << Layout.RECORD_SHIFT
+      queue.f64[from * 4] = pool.f64[(record >> 1) + Layout.ARRIVAL_F64]!
+      queue.schedule(from * 2, words[record + Layout.ORDER]!)
+    }
+    return handle
+  }
+}
