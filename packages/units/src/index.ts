@@ -1,6 +1,8 @@
 export { mulDivFloor } from "./Fraction.ts"
+export { GlibcRandom } from "./GlibcRandom.ts"
 export { cbrt, exp, log, log2, pow } from "./Math.ts"
 export { Mrg32k3a, StreamSequence } from "./Mrg32k3a.ts"
+export { productError } from "./ProductError.ts"
 export { hash32, murmur3, Random, uniform } from "./Random.ts"
 export { formatRate, parseRate, type Rate, tryParseRate } from "./Rate.ts"
 export { ns3Nanoseconds, ns3TxNanoseconds, serializationPs } from "./Serialization.ts"
