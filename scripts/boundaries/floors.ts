@@ -44,7 +44,8 @@ const rooms: Readonly<Record<string, Room>> = {
   topology: support,
   workload: support,
   metrics: support,
-  ns3: support,
+  // Slowdown by size is metrics' rule, for files and runs alike.
+  ns3: room(2, [0], ["metrics"]),
   analysis: support,
   codec: room(3, [], ["packet", "units", "wire"]),
   fabric: room(4, [0, 1, 2, 3]),

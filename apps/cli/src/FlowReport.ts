@@ -1,4 +1,5 @@
-import { compareFct, type FctComparison, type Ns3Fcts, type SlowdownStats, slowdownBuckets } from "@rdmakit/ns3"
+import type { Stats } from "@rdmakit/metrics"
+import { compareFct, type FctComparison, type Ns3Fcts, slowdownBuckets } from "@rdmakit/ns3"
 import { counted, difference, grouped, percent, ratio, sizeLabel } from "./Figures.ts"
 import { type Column, tableLines } from "./Table.ts"
 
@@ -7,8 +8,8 @@ const NAMED_MAX = 5
 
 interface Row {
   readonly endBytes: number
-  readonly a: SlowdownStats
-  readonly b: SlowdownStats
+  readonly a: Stats
+  readonly b: Stats
 }
 
 /** Two files of completion times, and what came of comparing them. */
@@ -134,7 +135,7 @@ const rowJson = ({ endBytes, a, b }: Row) => ({
   },
 })
 
-const statsJson = ({ count, mean, p50, p95, p99 }: SlowdownStats) => ({
+const statsJson = ({ count, mean, p50, p95, p99 }: Stats) => ({
   count,
   mean: finite(mean),
   p50: finite(p50),

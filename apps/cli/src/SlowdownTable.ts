@@ -1,31 +1,7 @@
-import { defaultEnds, statsOf } from "@rdmakit/ns3"
-import { NEVER } from "@rdmakit/protocol"
-import type { RunOutcome } from "@rdmakit/scenario"
+import { sizeEnds } from "@rdmakit/metrics"
+import { type RunOutcome, slowdownRows } from "@rdmakit/scenario"
 import { counted, grouped, ratio, sizeLabel } from "./Figures.ts"
 import { type Column, tableLines } from "./Table.ts"
-
-/** Slowdown of finished flows in one range of sizes. */
-export interface SlowdownRow {
-  /** End of the range, bytes; NaN for all sizes. */
-  readonly endBytes: number
-  readonly count: number
-  readonly mean: number
-  readonly p50: number
-  readonly p95: number
-  readonly p99: number
-}
-
-/** Slowdown by size: max(1, completion / ideal); empty ranges are left out, all flows come last. */
-export const slowdownRows = ({ flows, idealPs }: RunOutcome): ReadonlyArray<SlowdownRow> => {
-  const buckets: Array<Array<number>> = defaultEnds.map(() => [])
-  for (let flow = 0; flow < flows.count; flow++) {
-    if (flows.finished[flow] === NEVER) continue
-    const bucket = defaultEnds.findIndex((end) => flows.bytes[flow]! <= end)
-    buckets[bucket]!.push(Math.max(1, flows.completionTime(flow) / idealPs[flow]!))
-  }
-  const rows = defaultEnds.map((endBytes, index) => ({ endBytes, ...statsOf(buckets[index]!) }))
-  return [...rows.filter(({ count }) => count > 0), { endBytes: Number.NaN, ...statsOf(buckets.flat()) }]
-}
 
 /** The same as programs read it: `upToBytes` is null for the last range, which has no end, and "all" for the last row. */
 export const slowdownJson = (outcome: RunOutcome) =>
@@ -62,7 +38,7 @@ export const sideBySideLines = (
   bold: (text: string) => string,
 ): ReadonlyArray<string> => {
   const tables = runs.map(({ outcome }) => new Map(slowdownRows(outcome).map((row) => [row.endBytes, row])))
-  const ends = [...defaultEnds, Number.NaN].filter((end) => tables.some((table) => table.has(end)))
+  const ends = [...sizeEnds, Number.NaN].filter((end) => tables.some((table) => table.has(end)))
   const head: ReadonlyArray<Column> = [
     { header: "size ≤" },
     { header: "flows" },

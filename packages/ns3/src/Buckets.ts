@@ -1,78 +1,19 @@
-import { type Ns3Fcts, slowdownOf } from "./Fct.ts"
+import { type SizeBucket, type SizeBucketOptions, type Stats, slowdown, slowdownBySize } from "@rdmakit/metrics"
+import type { Ns3Fcts } from "./Fct.ts"
 
-/**
- * Which of n sorted values is the p-th percentile, p in 0..1. "original": the one at index ⌊n·p⌋, as fct_analysis.py
- * takes it, the last at most; "nearest-rank": the one at index ⌈n·p⌉ − 1, the first at least.
- */
-export type Percentile = "original" | "nearest-rank"
-
-/** Slowdowns of the flows of one range of sizes; NaN where there is none. */
-export interface SlowdownStats {
-  readonly count: number
-  readonly mean: number
-  readonly p50: number
-  readonly p95: number
-  readonly p99: number
-}
-
-/** A range of sizes: above the end of the bucket before, up to and with `endBytes`. */
-export interface SlowdownBucket extends SlowdownStats {
-  readonly endBytes: number
-}
-
-export interface BucketOptions {
-  /** Ends in ascending order; the last bucket should end at Infinity. */
-  readonly ends?: ReadonlyArray<number>
-  /** "original" unless said otherwise. */
-  readonly percentile?: Percentile
+export interface BucketOptions extends SizeBucketOptions {
   /** Which flows count: all unless said otherwise. fct_analysis.py takes those of dport 100 (200: incast). */
   readonly where?: (fcts: Ns3Fcts, index: number) => boolean
 }
 
-/** The ends of the buckets by default, in bytes; each belongs to the bucket that it ends. */
-export const defaultEnds: ReadonlyArray<number> = [
-  300,
-  1000,
-  2000,
-  10_000,
-  50_000,
-  120_000,
-  500_000,
-  1e6,
-  5e6,
-  Number.POSITIVE_INFINITY,
-]
-
 /** The slowdown percentiles of the flows by size. Flows above the last end are in no bucket. */
-export const slowdownBuckets = (fcts: Ns3Fcts, options: BucketOptions = {}): ReadonlyArray<SlowdownBucket> => {
-  const ends = options.ends ?? defaultEnds
-  const slowdowns: Array<Array<number>> = ends.map(() => [])
+export const slowdownBuckets = (fcts: Ns3Fcts, options: BucketOptions = {}): ReadonlyArray<SizeBucket> => {
+  const slowdowns = new Float64Array(fcts.count).fill(Number.NaN)
   for (let i = 0; i < fcts.count; i++) {
     if (options.where?.(fcts, i) === false) continue
-    const size = fcts.sizeBytes[i]!
-    slowdowns[ends.findIndex((end) => size <= end)]?.push(slowdownOf(fcts.fctNs[i]!, fcts.standaloneFctNs[i]!))
+    slowdowns[i] = slowdown(fcts.fctNs[i]!, fcts.standaloneFctNs[i]!)
   }
-  return ends.map((endBytes, index) => ({ endBytes, ...statsOf(slowdowns[index]!, options.percentile) }))
-}
-
-/** The stats of some slowdowns, in any order. */
-export const statsOf = (slowdowns: ReadonlyArray<number>, percentile: Percentile = "original"): SlowdownStats => {
-  const sorted = Float64Array.from(slowdowns).sort()
-  let sum = 0
-  for (const slowdown of sorted) sum += slowdown
-  return {
-    count: sorted.length,
-    mean: sum / sorted.length,
-    p50: percentileOf(sorted, 0.5, percentile),
-    p95: percentileOf(sorted, 0.95, percentile),
-    p99: percentileOf(sorted, 0.99, percentile),
-  }
-}
-
-/** The p-th percentile, p in 0..1, of values sorted ascending; NaN of none. */
-export const percentileOf = (sorted: Float64Array, p: number, percentile: Percentile = "original"): number => {
-  const rank = percentile === "original" ? Math.floor(sorted.length * p) : Math.ceil(sorted.length * p) - 1
-  return sorted[Math.min(Math.max(rank, 0), sorted.length - 1)] ?? Number.NaN
+  return slowdownBySize(fcts.sizeBytes.subarray(0, fcts.count), slowdowns, options)
 }
 
 /** A flow that is in both files: its index in each, and how far apart its completion times are. */
@@ -86,7 +27,7 @@ export interface FctPair {
 }
 
 export interface FctComparison {
-  readonly buckets: ReadonlyArray<{ readonly endBytes: number; readonly a: SlowdownStats; readonly b: SlowdownStats }>
+  readonly buckets: ReadonlyArray<{ readonly endBytes: number; readonly a: Stats; readonly b: Stats }>
   /** Flows in both files. */
   readonly matched: number
   /** Matched flows with the same completion time. */

@@ -85,10 +85,6 @@ export const formatFctLine = (
 ): string =>
   `${hex8(nodeIp(src))} ${hex8(nodeIp(dst))} ${sport} ${dport} ${sizeBytes} ${startNs} ${fctNs} ${standaloneNs}\n`
 
-/** fct / standalone, but at least 1, as fct_analysis.py has it. */
-export const slowdownOf = (fctNs: number, standaloneNs: number): number =>
-  fctNs <= standaloneNs ? 1 : fctNs / standaloneNs
-
 /** One link of a path. */
 export interface Hop {
   readonly delayNs: number

@@ -1,16 +1,4 @@
-export {
-  type BucketOptions,
-  compareFct,
-  defaultEnds,
-  type FctComparison,
-  type FctPair,
-  type Percentile,
-  percentileOf,
-  type SlowdownBucket,
-  type SlowdownStats,
-  slowdownBuckets,
-  statsOf,
-} from "./Buckets.ts"
+export { type BucketOptions, compareFct, type FctComparison, type FctPair, slowdownBuckets } from "./Buckets.ts"
 export {
   applyOverrides,
   type ConfigEntry,
@@ -36,7 +24,6 @@ export {
   type Hop,
   type Ns3Fcts,
   parseFct,
-  slowdownOf,
   standaloneFctNs,
 } from "./Fct.ts"
 export { flowsOf, formatFlows, type Ns3Flow, type Ns3Flows, parseFlows, startText } from "./Flow.ts"

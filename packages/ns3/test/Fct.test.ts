@@ -1,3 +1,4 @@
+import { slowdown } from "@rdmakit/metrics"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import {
@@ -9,7 +10,6 @@ import {
   nodeIp,
   nodeOfIp,
   parseFct,
-  slowdownOf,
   standaloneFctNs,
 } from "../src/index.ts"
 import { messageOf } from "./faults.ts"
@@ -89,7 +89,7 @@ describe("the time a flow takes alone", () => {
   })
 
   test("a slowdown is at least one", () => {
-    expect([slowdownOf(4536, 4579), slowdownOf(9158, 4579), slowdownOf(0, 0)]).toEqual([1, 2, 1])
+    expect([slowdown(4536, 4579), slowdown(9158, 4579), slowdown(0, 0)]).toEqual([1, 2, 1])
   })
 })
 

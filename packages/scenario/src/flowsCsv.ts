@@ -1,4 +1,5 @@
 import type { RunOutcome } from "@rdmakit/fabric"
+import { slowdown } from "@rdmakit/metrics"
 import { NEVER } from "@rdmakit/protocol"
 
 const HEADER =
@@ -17,8 +18,8 @@ export function flowsCsv(outcome: RunOutcome): string {
       )
     } else {
       const completion = flows.completionTime(i)
-      const slowdown = Math.max(1, completion / idealPs[i]!)
-      lines.push(`${head},${flows.created[i]},${completion},${idealPs[i]},${slowdown.toFixed(6)},finished,\n`)
+      const ratio = slowdown(completion, idealPs[i]!).toFixed(6)
+      lines.push(`${head},${flows.created[i]},${completion},${idealPs[i]},${ratio},finished,\n`)
     }
   }
   return lines.join("")

@@ -22,6 +22,7 @@ export { loadNs3Inputs, type Ns3InputOptions, type Ns3Inputs } from "./Ns3Inputs
 export { FLOWS_FILE, type Ns3OutputNames, ns3OutputNames, SUMMARY_FILE } from "./Ns3Outputs.ts"
 export { type Ns3Files, Ns3Simulation } from "./Ns3Simulation.ts"
 export { type PoissonOptions, poissonFlows } from "./PoissonFlows.ts"
+export { slowdownRows, slowdownsOf } from "./results/Slowdowns.ts"
 export { isScenarioName, loadScenario, type ScenarioInputs, type ScenarioOptions } from "./Scenario.ts"
 export { ScenarioSimulation } from "./ScenarioSimulation.ts"
 export { fbHadoop, SizeDistribution, type SizePoint } from "./SizeDistribution.ts"
