@@ -1,0 +1,17 @@
+export { Admission, type AdmissionFlows, type AdmissionLimits } from "./Admission.ts"
+export { CdfError, formatCdf, parseCdf } from "./CdfFile.ts"
+export { aliStorage2019, fbHadoop, sizeDistributions, webSearch } from "./distributions.ts"
+export {
+  type IncastMembers,
+  type IncastOptions,
+  incastFlows,
+  incastMembers,
+  type RandomIncastOptions,
+  randomIncastFlows,
+} from "./IncastFlows.ts"
+export { bisectionLoadBps, hostLoadBps, networkLoadBps } from "./Load.ts"
+export { allToAllFlows, type PatternOptions, permutationFlows, type RoundOptions, ringFlows } from "./PatternFlows.ts"
+export { type PoissonOptions, poissonFlows } from "./PoissonFlows.ts"
+export { fixedSize, SizeDistribution, type SizePoint } from "./SizeDistribution.ts"
+export { WorkloadError } from "./WorkloadError.ts"
+export { bytesOf, labels, listedFlows, mergedFlows, type WorkloadFlow } from "./WorkloadFlow.ts"
