@@ -9,7 +9,7 @@ const KEPT = 4096
 
 /**
  * How PINT tells of a utilisation in a few bits: by its logarithm to a base, rounded up or down at random so that the
- * utilisation it stands for is right on average (PINT §4.3; pint.cc of the HPCC simulator).
+ * utilisation it stands for is right on average (Ben Basat et al., PINT, SIGCOMM 2020; pint.cc of the HPCC simulator).
  *
  * The digest of U is log_base ⌈512·U⌉, at least 0; digest d stands for base^d / 512. A base of 1.05 takes 8 bits for a
  * utilisation of up to 512, 1.01 takes 11.

@@ -6,7 +6,7 @@ const ALMOST_ONE = 65535 / 65536
 
 describe("the PINT codec", () => {
   it("takes the bits that PINT and the HPCC simulator give", () => {
-    // PINT §6.1: 8 bits at ε = 0.025, a base of 1.05. pint.cc: ⌈log2(log_base 512²)⌉.
+    // PINT: 8 bits at ε = 0.025, a base of 1.05. pint.cc: ⌈log2(log_base 512²)⌉.
     // ln 262,144 = 12.4766: / ln 1.05 = 255.7; / ln 1.01 = 1253.9; / ln 2 = 18.
     const bits = [1.05, 1.01, 2].map((base) => {
       const codec = new PintCodec(base)
