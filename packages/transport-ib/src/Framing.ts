@@ -17,14 +17,17 @@ export interface Framing {
 }
 
 /** Feedback that costs octets in each data packet. */
-export type TelemetryKind = "none" | "stamp" | "int"
+export type TelemetryKind = "none" | "stamp" | "int" | "pint"
+
+/** Octets of a PINT digest: the simulator's header takes two, even where one would do. */
+const PINT_BYTES = 2
 
 /**
  * The framing of the public HPCC simulator: 14 L2 + 20 IPv4 + 8 UDP + 6 sequence header, no FCS, preamble or gap. INT
- * always takes its full 42 bytes and comes back whole in the acknowledgement; a time stamp takes 8.
+ * always takes its full 42 bytes and comes back whole in the acknowledgement; a time stamp takes 8, PINT 2.
  */
 export const ns3Framing = (telemetry: TelemetryKind): Framing => {
-  const telemetryBytes = telemetry === "int" ? 42 : telemetry === "stamp" ? 8 : 0
+  const telemetryBytes = { none: 0, stamp: 8, int: 42, pint: PINT_BYTES }[telemetry]
   return {
     name: "ns3",
     dataBytes: 48,
@@ -39,10 +42,10 @@ export const ns3Framing = (telemetry: TelemetryKind): Framing => {
 /**
  * RoCEv2 over IPv4 as it is on the wire: 14 Ethernet + 20 IPv4 + 8 UDP + 12 BTH + 4 ICRC + 4 FCS, and 20 bytes of
  * preamble and gap. A RETH (16 bytes) leads only the first packet of a WRITE; this framing counts the middle packet's
- * size for all. INT takes HPCC's header: 2 bytes and 8 a hop (HPCC §4.1, Fig. 7).
+ * size for all. INT takes HPCC's header: 2 bytes and 8 a hop (HPCC §4.1, Fig. 7); PINT takes 2.
  */
 export const rocev2Framing = (telemetry: TelemetryKind, hops: number): Framing => {
-  const telemetryBytes = telemetry === "int" ? 2 + 8 * hops : 0
+  const telemetryBytes = { none: 0, stamp: 0, int: 2 + 8 * hops, pint: PINT_BYTES }[telemetry]
   const least = 64 + 20
   return {
     name: "rocev2",

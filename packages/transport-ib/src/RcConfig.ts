@@ -104,7 +104,7 @@ export const rcConfig = (options: RcOptions): RcConfig => {
   const telemetry = options.telemetry ?? needs.includes("int")
   const config: RcConfig = {
     mtuBytes: 1024,
-    framing: rocev2Framing(telemetry ? "int" : "none", HOPS),
+    framing: rocev2Framing(telemetry ? "int" : needs.includes("pint") ? "pint" : "none", HOPS),
     telemetry,
     ackEvery: 1,
     nakIntervalPs: NEVER,

@@ -341,6 +341,7 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
     ack.congestion = packet.has(Flag.CongestionEcho)
     ack.hops = packet.readTelemetry(ack.telemetry)
     ack.pathId = ack.hops > 0 ? packet.pathId : 0
+    ack.pint = packet.pint
     if (this.controller.onAck(now, ack)) this.tookAction(now)
   }
 
