@@ -2,7 +2,7 @@ import { NEVER, type Time } from "@rdmakit/protocol"
 import { type Flow, FlowTable } from "./FlowTable.ts"
 import { IdealCompletion } from "./IdealCompletion.ts"
 import { type NativeOptions, nativeParts } from "./NativeParts.ts"
-import { type Run, type RunOutcome, type RunProgress, WorldRun } from "./Run.ts"
+import { type Run, type RunOutcome, type RunProgress, type Watch, WorldRun } from "./Run.ts"
 import { World } from "./World.ts"
 
 /** Flows over a network of native parts, in steps. */
@@ -32,6 +32,9 @@ export class NativeRun implements Run {
     })
   }
 
+  watch(watch: Watch): void {
+    this.run.watch(watch)
+  }
   step(budget: number): boolean {
     return this.run.step(budget)
   }

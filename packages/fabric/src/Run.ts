@@ -58,8 +58,22 @@ export interface RunOutcome {
   readonly idealPs: Float64Array
 }
 
+/**
+ * Looks at a world between its events. A watch is no event, so a run is the same with and without one, counts of events
+ * included; a `Sampler` of the world is one.
+ */
+export interface Watch {
+  /** When the next look is due, ps, not before the last one; NEVER: no more. Asked after each look. */
+  readonly next: Time
+  /** Every event before `now` has been executed, and none at or after it. Must not change anything. */
+  look(now: Time): void
+}
+
 /** A run in steps: plain code that a caller drives, watches and may stop. */
 export interface Run {
+  readonly world: World
+  /** Adds the watch of this run, before its first step; one at most. */
+  watch(watch: Watch): void
   /** Executes up to `budget` events; false when nothing is left to do. */
   step(budget: number): boolean
   progress(): RunProgress
@@ -127,6 +141,7 @@ export class WorldRun implements Run {
   private readonly known: ReadonlyArray<string>
   private readonly bytesTotal: number
   private bytesFinished = 0
+  private watching: Watch | undefined = undefined
 
   /**
    * @param options.until no event at or after this is executed
@@ -149,8 +164,21 @@ export class WorldRun implements Run {
     }
   }
 
+  watch(watch: Watch): void {
+    this.watching = watch
+  }
+
   step(budget: number): boolean {
-    return this.world.run(this.until, budget) > 0
+    const { world, until, watching } = this
+    if (watching === undefined) return world.run(until, budget) > 0
+    let left = budget
+    for (;;) {
+      const { next } = watching
+      left -= world.run(Math.min(next, until), left)
+      // With nothing left to do there is nothing left to see.
+      if (left === 0 || next >= until || world.kernel.pendingEvents === 0) return left < budget
+      watching.look(next)
+    }
   }
 
   private get start(): Time {

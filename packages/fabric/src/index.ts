@@ -30,6 +30,7 @@ export {
   type RunOutcome,
   type RunProgress,
   type UnfinishedFlow,
+  type Watch,
   WorldRun,
   type WorldRunOptions,
 } from "./Run.ts"

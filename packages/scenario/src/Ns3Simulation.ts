@@ -1,4 +1,13 @@
-import { type Flow, FlowTable, type Run, type RunOutcome, type RunProgress, World, WorldRun } from "@rdmakit/fabric"
+import {
+  type Flow,
+  FlowTable,
+  type Run,
+  type RunOutcome,
+  type RunProgress,
+  type Watch,
+  World,
+  WorldRun,
+} from "@rdmakit/fabric"
 import {
   formatFctLine,
   formatPfcLine,
@@ -81,6 +90,9 @@ export class Ns3Simulation implements Run {
     }
   }
 
+  watch(watch: Watch): void {
+    this.run.watch(watch)
+  }
   step(budget: number): boolean {
     return this.run.step(budget)
   }

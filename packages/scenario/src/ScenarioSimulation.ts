@@ -1,4 +1,4 @@
-import { NativeRun, type Run, type RunOutcome, type RunProgress, type World } from "@rdmakit/fabric"
+import { NativeRun, type Run, type RunOutcome, type RunProgress, type Watch, type World } from "@rdmakit/fabric"
 import type { ScenarioInputs } from "./Scenario.ts"
 
 /** A run of a scenario, in steps, as {@link Ns3Simulation} is one of an ns-3 config. */
@@ -13,6 +13,9 @@ export class ScenarioSimulation implements Run {
 
   get world(): World {
     return this.run.world
+  }
+  watch(watch: Watch): void {
+    this.run.watch(watch)
   }
   step(budget: number): boolean {
     return this.run.step(budget)
