@@ -2,6 +2,7 @@
  * Networks everyone uses. In all of them hosts have the lowest numbers, switches follow tier by tier, and links are
  * listed tier by tier from the hosts up: node numbers and link order are part of a result, so they are settled here.
  */
+import { MICROSECOND } from "@rdmakit/units"
 import { type Graph, GraphBuilder, type LinkOptions } from "./Graph.ts"
 import { TopologyError } from "./TopologyError.ts"
 
@@ -157,6 +158,33 @@ export const hpccFabric = (options: FabricOptions = {}): Graph =>
     { pods: 5, torsPerPod: 4, aggsPerPod: 4, coresPerAgg: 4, hostsPerTor: 16 },
     { host: { rate: 100e9, ...options.host }, fabric: { rate: 400e9, ...options.fabric } },
   )
+
+const TESTBED_HOSTS = 32
+const TESTBED_TORS = 4
+
+/**
+ * HPCC's testbed (Li et al. 2019, §5.1): 32 hosts (0–31) with two 25 Gb/s links each, 0–15 to the top-of-rack switches
+ * 32 and 33, 16–31 to 34 and 35, and one aggregation switch (36) with a 100 Gb/s link to each of the four. The second
+ * link of a host follows its first, as in the public simulator's file of dual-homed hosts.
+ *
+ * The paper gives round trips and no delays of single links: 5.4 µs within a rack, 8.5 µs between racks. The defaults,
+ * 1.16 µs at the hosts and 0.73 µs above, make them 5.394 and 8.502 µs for a packet of 1,090 B on the wire and an
+ * acknowledgement of 88 B, on an idle network.
+ */
+export const hpccTestbed = (options: FabricOptions = {}): Graph => {
+  const builder = new GraphBuilder()
+  const hosts = builder.hosts(TESTBED_HOSTS)
+  const tors = builder.switches(TESTBED_TORS)
+  const agg = builder.switch()
+  for (const host of hosts) {
+    const rack = host < TESTBED_HOSTS / 2 ? 0 : 2
+    for (const tor of tors.slice(rack, rack + 2)) {
+      builder.link(host, tor, { rate: 25e9, delay: 1.16 * MICROSECOND, ...options.host })
+    }
+  }
+  for (const tor of tors) builder.link(tor, agg, { rate: 100e9, delay: 0.73 * MICROSECOND, ...options.fabric })
+  return builder.build()
+}
 
 /** The counts of a ring. */
 export interface RingShape {

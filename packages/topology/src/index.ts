@@ -1,3 +1,4 @@
+export { bisectionBps } from "./Bisection.ts"
 export {
   type ClosShape,
   clos,
@@ -6,6 +7,7 @@ export {
   type FabricOptions,
   fatTree,
   hpccFabric,
+  hpccTestbed,
   type LeafSpineShape,
   leafSpine,
   type RingShape,

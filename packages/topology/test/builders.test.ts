@@ -4,10 +4,12 @@ import { describe, expect, it } from "vitest"
 import {
   clos,
   dumbbell,
+  ExactDelays,
   fatTree,
   type Graph,
   hostsOf,
   hpccFabric,
+  hpccTestbed,
   leafSpine,
   Ports,
   Routes,
@@ -106,6 +108,46 @@ describe("hpccFabric", () => {
       return { a: +a, b: +b, rateBps: parseRate(rate), delayPs: parseTime(delay), lossRate: +loss }
     })
     expect(hpccFabric()).toEqual({ nodes, isSwitch, links: listed })
+  })
+})
+
+describe("hpccTestbed", () => {
+  const graph = hpccTestbed()
+
+  it("has two links for each of its 32 hosts, four racks' switches and one above", () => {
+    expect([graph.nodes, graph.links.length]).toEqual([37, 68])
+    expect([...graph.isSwitch]).toEqual([...new Array(32).fill(0), ...new Array(5).fill(1)])
+    expect(degrees(graph)).toEqual([...new Array(32).fill(2), 17, 17, 17, 17, 4])
+    expect(pairs(graph).slice(0, 3)).toEqual(["0-32", "0-33", "1-32"])
+    expect(pairs(graph).slice(30, 34)).toEqual(["15-32", "15-33", "16-34", "16-35"])
+    expect(pairs(graph).slice(64)).toEqual(["32-36", "33-36", "34-36", "35-36"])
+    expect(graph.links.map(({ rateBps }) => rateBps)).toEqual([...new Array(64).fill(25e9), ...new Array(4).fill(1e11)])
+  })
+
+  it("has both links of a host on its shortest paths, within a rack and across", () => {
+    const ports = new Ports(graph)
+    const routes = new Routes(graph, ports)
+    for (const destination of [1, 31]) {
+      expect([...routes.nextHops(0, destination)].map((port) => ports.peerNode(port))).toEqual([32, 33])
+    }
+    expect([...routes.nextHops(36, 31)].map((port) => ports.peerNode(port))).toEqual([34, 35])
+    expect([routes.distance(0, 1), routes.distance(0, 31), routes.maxHops]).toEqual([2, 4, 3])
+  })
+
+  it("has the paper's round trips: 5.4 µs within a rack, 8.5 µs between racks", () => {
+    const ports = new Ports(graph)
+    const delays = new ExactDelays(new Routes(graph, ports), ports, { dataBytes: 1090, ackBytes: 88 })
+    // 4 · 1.16 µs; 1,090 B take 348.8 ns at 25 Gb/s and 87.2 at 100, 88 B take 28.16 and 7.04.
+    expect(delays.pair(0, 1).rttPs).toBe(4 * 1_160_000 + 2 * (348_800 + 28_160))
+    expect(delays.pair(0, 31).rttPs).toBe(delays.pair(0, 1).rttPs + 4 * 730_000 + 2 * (87_200 + 7040))
+    expect(delays.pair(0, 1).rttPs / 1e6).toBeCloseTo(5.4, 1)
+    expect(delays.pair(0, 31).rttPs / 1e6).toBeCloseTo(8.5, 1)
+  })
+
+  it("takes other links", () => {
+    const other = hpccTestbed({ host: { rate: "50Gbps" }, fabric: { delay: "1us" } })
+    expect(other.links[0]).toMatchObject({ rateBps: 50e9, delayPs: 1.16e6 })
+    expect(other.links[67]).toMatchObject({ rateBps: 100e9, delayPs: 1e6 })
   })
 })
 
