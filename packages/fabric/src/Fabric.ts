@@ -5,6 +5,7 @@ import { BufferTooSmall } from "@rdmakit/switch"
 import { type Graph, TopologyError, validate } from "@rdmakit/topology"
 import { RcOptionsError } from "@rdmakit/transport-ib"
 import { Context, Data, Effect, Layer } from "effect"
+import type { AdmissionModel } from "./FlowAdmission.ts"
 import { type NicFactory, readyListNics, type SwitchFactory } from "./Models.ts"
 import { NativeRun } from "./NativeRun.ts"
 import { sharedBufferSwitches } from "./NativeSwitch.ts"
@@ -29,6 +30,11 @@ export const NicModel = Context.Reference<NicFactory>("@rdmakit/fabric/NicModel"
 /** What the transport is set to; its defaults unless a layer says otherwise. */
 export const Transport = Context.Reference<TransportSettings>("@rdmakit/fabric/Transport", {
   defaultValue: () => ({}),
+})
+
+/** What holds flows back at their hosts; nothing unless a layer says otherwise. */
+export const AdmissionControl = Context.Reference<AdmissionModel | undefined>("@rdmakit/fabric/AdmissionControl", {
+  defaultValue: () => undefined,
 })
 
 /** A network that cannot be put together: the cause says why. */
@@ -70,11 +76,12 @@ export class Fabric extends Context.Service<
       const switches = yield* SwitchModel
       const nics = yield* NicModel
       const transport = yield* Transport
+      const admission = yield* AdmissionControl
       const assemble = (flows: ReadonlyArray<FlowInput>, { seed = 0, until = NEVER }: FabricOptions): NativeRun => {
         const [error] = validate(graph)
         if (error !== undefined) throw error
         return new NativeRun(
-          { graph, controller, switches, nics, transport, seed },
+          { graph, controller, switches, nics, transport, seed, ...(admission === undefined ? {} : { admission }) },
           { flows: flowsOf(flows, graph), until },
         )
       }

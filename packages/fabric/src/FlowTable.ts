@@ -23,7 +23,7 @@ export class FlowTable {
   readonly destinationPort: Uint16Array
   readonly bytes: Float64Array
   readonly start: Float64Array
-  /** Creation of the queue pair, ps; NEVER before. */
+  /** When the flow began: its queue pair was made, or admission control held it back; ps, NEVER before. */
   readonly created: Float64Array
   /** Last acknowledgement at the sender, ps; NEVER while unfinished. */
   readonly finished: Float64Array
@@ -62,7 +62,7 @@ export class FlowTable {
     this.finishOrder[this.finishedCount++] = flow
   }
 
-  /** From creation to the last acknowledgement, ps; NEVER while unfinished. */
+  /** From its beginning to the last acknowledgement, time held back included, ps; NEVER while unfinished. */
   completionTime(flow: number): Time {
     return this.finished[flow]! - this.created[flow]!
   }

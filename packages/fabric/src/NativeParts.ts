@@ -2,6 +2,7 @@ import { exactTelemetry } from "@rdmakit/packet"
 import type { ControllerFactory, Feedback, PathInfo } from "@rdmakit/protocol"
 import { ExactDelays, type Graph, Ports, Routes } from "@rdmakit/topology"
 import { murmur3, serializationPs } from "@rdmakit/units"
+import type { AdmissionModel } from "./FlowAdmission.ts"
 import { frameBytesOf, type NetworkContext, type NicFactory, readyListNics, type SwitchFactory } from "./Models.ts"
 import { sharedBufferSwitches } from "./NativeSwitch.ts"
 import { nativeTransport, type TransportSettings } from "./NativeTransport.ts"
@@ -19,6 +20,8 @@ export interface NativeOptions {
   readonly transport?: TransportSettings
   /** Packets lost on purpose: by directed port, the ordinals (from 0) of the packets that cross its link. */
   readonly losses?: ReadonlyMap<number, ReadonlySet<number>>
+  /** What holds flows back at their hosts. Default: nothing. */
+  readonly admission?: AdmissionModel
 }
 
 /** The parts of a network, and what its user should know of them. */
@@ -64,6 +67,7 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
       startEvents: 0,
       seed,
       ...(options.losses === undefined ? {} : { losses: options.losses }),
+      ...(options.admission === undefined ? {} : { admission: options.admission }),
     },
     notes: missing.map(
       (need) => `controller ${controller.name} needs ${need}, which this network does not supply: it goes without`,

@@ -1,6 +1,6 @@
 import { dropNames, NEVER, type Time } from "@rdmakit/protocol"
 import { LinkLoss } from "@rdmakit/sim"
-import { hash32 } from "@rdmakit/units"
+import { formatTime, hash32, NANOSECOND } from "@rdmakit/units"
 import type { FlowTable } from "./FlowTable.ts"
 import type { World } from "./World.ts"
 
@@ -239,6 +239,12 @@ export class WorldRun implements Run {
   private notes(): Array<string> {
     const { world } = this
     const notes: Array<string> = [...this.known]
+    if (world.flowsHeldBack > 0) {
+      const mean = formatTime(Math.round(world.heldBackPs / world.flowsHeldBack / NANOSECOND) * NANOSECOND)
+      notes.push(
+        `admission control held ${world.flowsHeldBack} of ${world.flows.count} flows back, for ${mean} on average`,
+      )
+    }
     if (world.flows.finishedCount > 0 && world.totals().controllerActions === 0) {
       notes.push(`controller ${this.controller} never acted: no flow was long enough for its feedback, or none came`)
     }

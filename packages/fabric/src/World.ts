@@ -4,6 +4,7 @@ import { type Ack, type ControllerFactory, NEVER, type PathInfo, type Switch, ty
 import { ExactKernel } from "@rdmakit/sim"
 import { type Graph, Ports, Routes, type RoutesOptions } from "@rdmakit/topology"
 import { makeAck, type RcCommand, type RcConfig, type RcEvent, RcQueuePair } from "@rdmakit/transport-ib"
+import type { AdmissionModel, FlowAdmission } from "./FlowAdmission.ts"
 import type { FlowTable } from "./FlowTable.ts"
 
 /** What a switch model is given to make one switch. */
@@ -41,6 +42,8 @@ export interface WorldParts {
   /** Zero-delay events between the start of a flow and its queue pair: 0, or the 2 of the ns-3 application model. */
   readonly startEvents: number
   readonly losses?: ReadonlyMap<number, ReadonlySet<number>>
+  /** Without it every flow starts when it should. */
+  readonly admission?: AdmissionModel
   readonly seed: number
 }
 
@@ -67,18 +70,28 @@ export class World {
   /** Times the controllers of finished flows set their rate. */
   controllerActions = 0
   retransmissions = 0
+  /** Flows that admission control had held back and has let go, and how long they waited in all, ps. */
+  flowsHeldBack = 0
+  heldBackPs = 0
 
   private readonly parts: WorldParts
   private readonly nics: Array<HostNic<RcCommand, RcEvent> | undefined>
   private readonly samplers: Array<Sampler> = []
   private readonly ack: Ack
   private readonly failures = new Map<number, string>()
+  private readonly admission: FlowAdmission | undefined
+  /** A grant travels, then its flow starts. */
+  private readonly admit = (flow: number): void => {
+    const { kernel, parts } = this
+    kernel.callAt(kernel.now + (parts.admission?.grantDelayPs ?? 0), Call.Start, flow)
+  }
   private next = 0
 
   constructor(parts: WorldParts, flows: FlowTable) {
     const { graph, transport } = parts
     this.parts = parts
     this.flows = flows
+    this.admission = parts.admission?.make(flows)
     this.ports = new Ports(graph)
     this.routes = new Routes(graph, this.ports, parts.routes)
     this.ack = makeAck(Math.max(1, this.routes.maxHops))
@@ -184,7 +197,8 @@ export class World {
     const steps = this.parts.startEvents
     while (this.next < flows.count && flows.start[this.next] === now) {
       const flow = this.next++
-      if (steps === 0) this.createFlow(now, flow)
+      if (this.admission?.offer(flow) === false) flows.created[flow] = now
+      else if (steps === 0) this.createFlow(now, flow)
       else this.kernel.callAt(now, steps === 1 ? Call.Start : Call.Start + steps, flow)
     }
     if (this.next < flows.count) this.kernel.callAt(flows.start[this.next]!, Call.Reader, 0)
@@ -204,9 +218,14 @@ export class World {
     const destinationPort = flows.destinationPort[flow]!
     const out = routes.nextHops(source, destination)
     const back = routes.nextHops(destination, source)
-    flows.created[flow] = now
+    if (flows.created[flow] === NEVER) flows.created[flow] = now
+    else {
+      this.flowsHeldBack++
+      this.heldBackPs += now - flows.created[flow]!
+    }
     if (out.length === 0 || back.length === 0) {
       this.failures.set(flow, `no route from node ${source} to node ${destination}`)
+      this.admission?.ended(flow, this.admit)
       return
     }
     const forward = (sourcePort | (destinationPort << 16)) >>> 0
@@ -256,11 +275,13 @@ export class World {
         flow,
         `no acknowledgement of packet ${requester.unacknowledgedPacket} after ${this.parts.transport.retryCount + 1} timeouts`,
       )
+      this.admission?.ended(flow, this.admit)
       return
     }
     this.flows.finish(flow, event.time)
     this.endpoints.remove(2 * flow)
     this.endpoints.remove(2 * flow + 1)
+    this.admission?.ended(flow, this.admit)
     this.onFinish(flow, event.time)
   }
 
@@ -284,7 +305,7 @@ export class World {
     const { flows } = this
     if (flows.created[flow] === NEVER) return "not started before the stop time"
     const requester = this.endpoints.at(2 * flow) as RcQueuePair | undefined
-    if (requester === undefined) return "finished"
+    if (requester === undefined) return flows.finished[flow] === NEVER ? "held back by admission control" : "finished"
     const waiting = `waiting for PSN ${requester.unacknowledgedPacket} (${requester.bytesAcknowledged} of ${flows.bytes[flow]} B acknowledged)`
     const paused = this.pausedOnPath(flow)
     if (paused !== undefined) return `paused by node ${paused} (priority ${flows.priority[flow]}); ${waiting}`

@@ -1,4 +1,5 @@
 export {
+  AdmissionControl,
   Fabric,
   type FabricOptions,
   NetworkInvalid,
@@ -8,6 +9,7 @@ export {
   Topology,
   Transport,
 } from "./Fabric.ts"
+export type { AdmissionModel, FlowAdmission } from "./FlowAdmission.ts"
 export type { Flow } from "./FlowTable.ts"
 export { FlowTable } from "./FlowTable.ts"
 export { IdealCompletion } from "./IdealCompletion.ts"
