@@ -2,20 +2,20 @@ import { type Graph, hostsOf } from "./Graph.ts"
 
 /**
  * The most that the first half of the hosts can send to the second half at a time, bit/s, one way: the maximum flow
- * from hosts 0 … ⌊n / 2⌋ − 1 to the others, their own links included, over any paths through switches. Where hosts are
- * numbered rack by rack, as builders number them, this is the bisection bandwidth; of all ways to halve a network it
- * is one.
+ * from the first ⌊n / 2⌋ of them to the others, their own links included, over any paths through switches. Where hosts
+ * are numbered rack by rack, as builders number them, this is the bisection bandwidth; of all ways to halve a network
+ * it is one.
  *
+ * @param hosts those that count, in the order in which they are halved. Default: all, ascending
  * @returns 0 with fewer than two hosts, and where no way leads across
  */
-export const bisectionBps = (graph: Graph): number => {
-  const hosts = hostsOf(graph)
+export const bisectionBps = (graph: Graph, hosts: ArrayLike<number> = hostsOf(graph)): number => {
   const half = Math.floor(hosts.length / 2)
   const network = new FlowNetwork(graph.nodes + 2, 2 * graph.links.length + hosts.length)
   const source = graph.nodes
   const sink = graph.nodes + 1
-  const side = new Int8Array(graph.nodes)
-  for (const [position, host] of hosts.entries()) side[host] = position < half ? FIRST : SECOND
+  const side = graph.isSwitch.map((isSwitch) => (isSwitch === 1 ? SWITCH : NEITHER))
+  for (let i = 0; i < hosts.length; i++) side[hosts[i]!] = i < half ? FIRST : SECOND
   const own = new Float64Array(graph.nodes)
   for (const { a, b, rateBps } of graph.links) {
     for (const [from, to] of [
@@ -23,20 +23,23 @@ export const bisectionBps = (graph: Graph): number => {
       [b, a],
     ] as const) {
       // No host forwards: nothing enters those that send, nothing leaves those that receive.
-      if (side[from] !== SECOND && side[to] !== FIRST) network.edge(from, to, rateBps)
+      if (side[from]! <= FIRST && (side[to] === SWITCH || side[to] === SECOND)) network.edge(from, to, rateBps)
     }
     own[a]! += rateBps
     own[b]! += rateBps
   }
-  for (const host of hosts) {
-    if (side[host] === FIRST) network.edge(source, host, own[host]!)
+  for (let i = 0; i < hosts.length; i++) {
+    const host = hosts[i]!
+    if (i < half) network.edge(source, host, own[host]!)
     else network.edge(host, sink, own[host]!)
   }
   return network.maximum(source, sink)
 }
 
+const SWITCH = 0
 const FIRST = 1
 const SECOND = 2
+const NEITHER = 3
 const NONE = -1
 
 /** Maximum flow by Dinic's algorithm (1970): level by level from the source, then along levels until nothing fits. */

@@ -50,6 +50,24 @@ describe("bisection", () => {
     expect(bisectionBps(builder.build())).toBe(25 * G)
   })
 
+  it("of some hosts", () => {
+    // Two in the first rack of a testbed, with 50 Gb/s each; one in each rack; the same with the racks the other way.
+    expect(
+      [
+        [0, 1],
+        [0, 1, 2],
+        [0, 16],
+        [16, 0],
+      ].map((hosts) => bisectionBps(hpccTestbed(), hosts)),
+    ).toEqual([50 * G, 50 * G, 50 * G, 50 * G])
+    // 0 to 1 goes past host 2, which is none of them and forwards nothing.
+    const builder = new GraphBuilder()
+    builder.hosts(3)
+    builder.link(0, 2)
+    builder.link(2, 1)
+    expect(bisectionBps(builder.build(), [0, 1])).toBe(0)
+  })
+
   it("of parts that are not connected", () => {
     const builder = new GraphBuilder()
     builder.hosts(4)
