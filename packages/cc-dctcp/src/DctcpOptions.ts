@@ -1,0 +1,121 @@
+/**
+ * The window that bounds the bytes in flight of the rate form (HPCC §5.1 runs DCTCP with one).
+ *
+ * - `none`: pacing alone.
+ * - `fixed`: `PathInfo.windowBytes`.
+ * - `variable`: that window times the rate over the line rate, whole bytes, at least 1.
+ *
+ * Where the path gives no window (`windowBytes` 0) there is none.
+ */
+export type DctcpWindow = "none" | "fixed" | "variable"
+
+/** DCTCP as a TCP sender has it (Alizadeh et al., SIGCOMM 2010; RFC 8257): a congestion window in bytes. */
+export interface DctcpPaperOptions {
+  readonly variant: "paper"
+  /** g, weight of the newest share of marked bytes, above 0 to 1. Default 1/16 (DCTCP §4; RFC 8257 §4.2). */
+  readonly g?: number
+  /** What the window grows by in a round trip without marks, bytes. At least 0. Default one packet (RFC 5681 §3.1). */
+  readonly additiveIncreaseBytes?: number
+  /** Floor of the window but after a timeout, bytes. At least 1. Default two packets (RFC 5681 §3.1, eq. 4). */
+  readonly minWindowBytes?: number
+  /** Ceiling of the window, bytes; Infinity, the default, for none. Not below the floor. */
+  readonly maxWindowBytes?: number
+  /**
+   * `line-rate`, the default: with the bandwidth-delay product, as RDMA starts. `slow-start`: with `initialWindowBytes`,
+   * doubling each round trip until the first mark or loss, as TCP does.
+   */
+  readonly start?: "line-rate" | "slow-start"
+  /** First window of a slow start, bytes. At least 1. Default ten packets (RFC 6928). */
+  readonly initialWindowBytes?: number
+  /** The window is spread over the base RTT, rather than sent at line rate. Default false, as TCP. */
+  readonly pacing?: boolean
+}
+
+/** DCTCP as HPCC's ns-3 code has it (CC_MODE 8): an integer rate, marked packets counted. */
+export interface DctcpNs3Options {
+  readonly variant: "ns3"
+  /** EWMA_GAIN, above 0 to 1. Default 1/16 (run.py). */
+  readonly g?: number
+  /** DCTCP_RATE_AI, bit/s. Integer, at least 0. Default one packet in a base RTT, which run.py's 615 Mb/s is at 13 µs. */
+  readonly additiveIncreaseBps?: number
+  /** MIN_RATE, bit/s. Integer, at least 1. Default 1 Gb/s (run.py). A slower line lowers it to its own rate. */
+  readonly minRateBps?: number
+  /** HAS_WIN, VAR_WIN. Default `none`; run.py has `variable`. */
+  readonly window?: DctcpWindow
+}
+
+export type DctcpOptions = DctcpPaperOptions | DctcpNs3Options
+
+/** An option, or a property of the path, that DCTCP cannot work with. */
+export class DctcpOptionsError extends Error {
+  readonly _tag = "DctcpOptionsError"
+  override readonly name = "DctcpOptionsError"
+  /** The option, as the interface spells it. */
+  readonly option: string
+  /** What it was. */
+  readonly value: unknown
+  /** What it has to be. */
+  readonly expected: string
+
+  constructor(option: string, value: unknown, expected: string) {
+    super(`dctcp: ${option} is ${String(value)}, expected ${expected}`)
+    this.option = option
+    this.value = value
+    this.expected = expected
+  }
+}
+
+const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
+  if (!legal) throw new DctcpOptionsError(option, value, expected)
+}
+
+const checkInteger = (option: string, value: number | undefined, least: number): void =>
+  check(
+    option,
+    value,
+    value === undefined || (Number.isSafeInteger(value) && value >= least),
+    `an integer of at least ${least}`,
+  )
+
+const checkAtLeast = (option: string, value: number | undefined, least: number): void =>
+  check(
+    option,
+    value,
+    value === undefined || (value >= least && value < Infinity),
+    `a finite number of at least ${least}`,
+  )
+
+/** Throws `DctcpOptionsError` at the first option that is out of its range. */
+export const checkOptions = (options: DctcpOptions): void => {
+  const { variant, g = defaults.g } = options
+  check("variant", variant, variant === "paper" || variant === "ns3", "paper or ns3")
+  check("g", g, g > 0 && g <= 1, "above 0, at most 1")
+  if (options.variant === "ns3") {
+    const { window = "none" } = options
+    check("window", window, ["none", "fixed", "variable"].includes(window), "none, fixed or variable")
+    checkInteger("additiveIncreaseBps", options.additiveIncreaseBps, 0)
+    checkInteger("minRateBps", options.minRateBps, 1)
+    return
+  }
+  const { start = "line-rate", pacing = false, minWindowBytes = 1, maxWindowBytes = Infinity } = options
+  check("start", start, start === "line-rate" || start === "slow-start", "line-rate or slow-start")
+  check("pacing", pacing, typeof pacing === "boolean", "true or false")
+  checkAtLeast("additiveIncreaseBytes", options.additiveIncreaseBytes, 0)
+  checkAtLeast("minWindowBytes", options.minWindowBytes, 1)
+  checkAtLeast("initialWindowBytes", options.initialWindowBytes, 1)
+  check(
+    "maxWindowBytes",
+    maxWindowBytes,
+    maxWindowBytes >= minWindowBytes,
+    `at least the floor of ${minWindowBytes} bytes`,
+  )
+}
+
+/** Throws `DctcpOptionsError` when the path has no line rate or no base RTT, by which windows and rates are reckoned. */
+export const checkPath = (lineRateBps: number, baseRttPs: number): void => {
+  check("lineRateBps", lineRateBps, lineRateBps >= 1 && lineRateBps < Infinity, "a finite rate of at least 1 bit/s")
+  check("baseRttPs", baseRttPs, baseRttPs > 0 && baseRttPs < Infinity, "a finite time above 0")
+}
+
+/** DCTCP §4, RFC 8257 §4.2, and run.py of HPCC's ns-3 code. */
+export const defaults = { g: 1 / 16, minRateBps: 1e9 } as const
