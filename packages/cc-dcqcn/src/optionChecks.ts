@@ -1,0 +1,98 @@
+import {
+  type DcqcnNs3Options,
+  type DcqcnOptions,
+  DcqcnOptionsError,
+  type DcqcnPaperOptions,
+  type DcqcnVendorOptions,
+} from "./DcqcnOptions.ts"
+
+const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
+  if (!legal) throw new DcqcnOptionsError(option, value, expected)
+}
+
+const finite = (value: number): boolean => value > -Infinity && value < Infinity
+
+const checkWord = (option: string, value: string | undefined, words: ReadonlyArray<string>): void =>
+  check(option, value, value === undefined || words.includes(value), words.join(" or "))
+
+const checkInteger = (option: string, value: number | undefined, least: number): void =>
+  check(
+    option,
+    value,
+    value === undefined || (Number.isSafeInteger(value) && value >= least),
+    `an integer of at least ${least}`,
+  )
+
+const checkAtLeast = (option: string, value: number | undefined, least: number): void =>
+  check(option, value, value === undefined || (value >= least && finite(value)), `a finite number of at least ${least}`)
+
+const checkAbove = (option: string, value: number | undefined, bound: number): void =>
+  check(option, value, value === undefined || (value > bound && finite(value)), `a finite number above ${bound}`)
+
+const checkWithin = (option: string, value: number | undefined, least: number, most: number): void =>
+  check(option, value, value === undefined || (value >= least && value <= most), `${least} to ${most}`)
+
+/** A timer that fires at the moment it is set would hold time still. */
+const checkPeriod = (option: string, value: number | undefined): void =>
+  check(option, value, value === undefined || (value >= 1 && finite(value)), "a finite time of at least 1 ps")
+
+/** Throws `DcqcnOptionsError` at the first option that is out of its range. */
+export const checkOptions = (options: DcqcnOptions): void => {
+  const { variant } = options
+  check("variant", variant, ["paper", "vendor", "ns3"].includes(variant), "paper, vendor or ns3")
+  checkWord("window", options.window, ["none", "fixed", "variable"])
+  checkWord("notification", options.notification, ["echo", "cnp"])
+  checkWord("order", options.order, ["cut-first", "alpha-first"])
+  checkAtLeast("cnpIntervalPs", options.cnpIntervalPs, 0)
+  if (options.variant === "ns3") checkNs3(options)
+  else if (options.variant === "paper") checkPaper(options)
+  else checkVendor(options)
+}
+
+const checkPaper = (options: DcqcnPaperOptions): void => {
+  const { gain = 1 } = options
+  check("gain", gain, gain > 0 && gain <= 1, "above 0, at most 1")
+  checkWithin("initialAlpha", options.initialAlpha, 0, 1)
+  checkPeriod("alphaTimerPs", options.alphaTimerPs)
+  checkPeriod("increaseTimerPs", options.increaseTimerPs)
+  checkAtLeast("byteCounterBytes", options.byteCounterBytes, 0)
+  checkInteger("fastRecoverySteps", options.fastRecoverySteps, 0)
+  checkAtLeast("additiveIncreaseBps", options.additiveIncreaseBps, 0)
+  checkAtLeast("hyperIncreaseBps", options.hyperIncreaseBps, 0)
+  checkAbove("minRateBps", options.minRateBps, 0)
+}
+
+const checkVendor = (options: DcqcnVendorOptions): void => {
+  const { firstCnpRateFactor: factor = 1, rpgGd = 11 } = options
+  checkWithin("dceTcpG", options.dceTcpG, 0, 1023)
+  checkPeriod("dceTcpRttPs", options.dceTcpRttPs)
+  checkWithin("initialAlphaValue", options.initialAlphaValue, 0, 1024)
+  checkAtLeast("rateToSetOnFirstCnpBps", options.rateToSetOnFirstCnpBps, 0)
+  check("firstCnpRateFactor", factor, factor > 0 && factor <= 1, "above 0, at most 1")
+  checkPeriod("rateReduceMonitorPeriodPs", options.rateReduceMonitorPeriodPs)
+  checkWithin("rpgMinDecFac", options.rpgMinDecFac, 0, 100)
+  check("rpgGd", rpgGd, rpgGd === 10 || rpgGd === 11, "10 or 11")
+  checkAbove("rpgMinRateBps", options.rpgMinRateBps, 0)
+  checkAtLeast("rpgMaxRateBps", options.rpgMaxRateBps, 0)
+  checkPeriod("rpgTimeResetPs", options.rpgTimeResetPs)
+  checkAtLeast("rpgByteResetBytes", options.rpgByteResetBytes, 0)
+  checkInteger("rpgThreshold", options.rpgThreshold, 0)
+  checkAtLeast("rpgAiRateBps", options.rpgAiRateBps, 0)
+  checkAtLeast("rpgHaiRateBps", options.rpgHaiRateBps, 0)
+}
+
+const checkNs3 = (options: DcqcnNs3Options): void => {
+  checkWithin("ewmaGain", options.ewmaGain, 0, 1)
+  checkPeriod("alphaResumeIntervalPs", options.alphaResumeIntervalPs)
+  checkPeriod("rateDecreaseIntervalPs", options.rateDecreaseIntervalPs)
+  checkPeriod("rpTimerPs", options.rpTimerPs)
+  checkInteger("fastRecoveryTimes", options.fastRecoveryTimes, 0)
+  checkWithin("rateOnFirstCnp", options.rateOnFirstCnp, 0, 1)
+  checkInteger("additiveIncreaseBps", options.additiveIncreaseBps, 0)
+  checkInteger("hyperIncreaseBps", options.hyperIncreaseBps, 0)
+  checkInteger("minRateBps", options.minRateBps, 1)
+}
+
+/** Throws `DcqcnOptionsError` when the path has no line rate. */
+export const checkPath = (lineRateBps: number): void =>
+  check("lineRateBps", lineRateBps, lineRateBps >= 1 && finite(lineRateBps), "a finite rate of at least 1 bit/s")
