@@ -142,7 +142,7 @@ describe("run refuses, with exit code 2 and nothing written", () => {
       [],
       'FLOW_FILE: found "none.txt", expected a file; none of these',
     ],
-    ["a mode that waits", {}, ["--set", "CC_MODE=1"], '--set:1:1: CC_MODE: found "1", expected 3 (HPCC) or 7 (TIMELY)'],
+    ["a mode that waits", {}, ["--set", "CC_MODE=10"], '--set:1:1: CC_MODE: found "10", expected 1 (DCQCN), 3'],
     [
       "an unknown key",
       {},

@@ -1,3 +1,4 @@
+import { type DcqcnOptions, DcqcnOptionsError, dcqcn, dcqcnPresets } from "@rdmakit/cc-dcqcn"
 import { type HpccOptions, HpccOptionsError, hpcc, hpccPresets } from "@rdmakit/cc-hpcc"
 import { type TimelyOptions, TimelyOptionsError, timely, timelyPresets } from "@rdmakit/cc-timely"
 import type { ControllerFactory } from "@rdmakit/protocol"
@@ -30,13 +31,17 @@ export class ControllerOptionError extends Error {
   }
 }
 
+const optionErrors = [DcqcnOptionsError, HpccOptionsError, TimelyOptionsError] as const
+
 /** The factory, or its options error as everybody's. */
 const attempt = (make: () => ControllerFactory): ControllerFactory => {
   try {
     return make()
   } catch (error) {
-    if (!(error instanceof HpccOptionsError || error instanceof TimelyOptionsError)) throw error
-    throw new ControllerOptionError(error.option, error.expected, error.message)
+    for (const kind of optionErrors) {
+      if (error instanceof kind) throw new ControllerOptionError(error.option, error.expected, error.message)
+    }
+    throw error
   }
 }
 
@@ -51,8 +56,65 @@ const timelyBase = {
   minRateBps: "rate",
 } as const
 
+const dcqcnBase = { window: "word", notification: "word", cnpIntervalPs: "time", order: "word" } as const
+
 /** The controllers that scenarios know. A user's own is one more entry in a copy of this map. */
 export const controllers: ReadonlyMap<string, NamedController> = new Map<string, NamedController>([
+  [
+    "dcqcn",
+    {
+      presets: dcqcnPresets,
+      preset: "simulation",
+      variants: {
+        paper: {
+          ...dcqcnBase,
+          gain: "number",
+          initialAlpha: "number",
+          alphaTimerPs: "time",
+          increaseTimerPs: "time",
+          byteCounterBytes: "size",
+          fastRecoverySteps: "number",
+          additiveIncreaseBps: "rate",
+          hyperIncreaseBps: "rate",
+          minRateBps: "rate",
+        },
+        vendor: {
+          ...dcqcnBase,
+          dceTcpG: "number",
+          dceTcpRttPs: "time",
+          initialAlphaValue: "number",
+          rateToSetOnFirstCnpBps: "rate",
+          firstCnpRateFactor: "number",
+          rateReduceMonitorPeriodPs: "time",
+          rpgMinDecFac: "number",
+          rpgGd: "number",
+          rpgMinRateBps: "rate",
+          rpgMaxRateBps: "rate",
+          rpgTimeResetPs: "time",
+          rpgByteResetBytes: "size",
+          rpgThreshold: "number",
+          rpgAiRateBps: "rate",
+          rpgHaiRateBps: "rate",
+          clampTgtRate: "boolean",
+          clampTgtRateAfterTimeInc: "boolean",
+        },
+        ns3: {
+          ...dcqcnBase,
+          ewmaGain: "number",
+          alphaResumeIntervalPs: "time",
+          rateDecreaseIntervalPs: "time",
+          rpTimerPs: "time",
+          fastRecoveryTimes: "number",
+          clampTargetRate: "boolean",
+          rateOnFirstCnp: "number",
+          additiveIncreaseBps: "rate",
+          hyperIncreaseBps: "rate",
+          minRateBps: "rate",
+        },
+      },
+      make: (options) => attempt(() => dcqcn(options as unknown as DcqcnOptions)),
+    },
+  ],
   [
     "hpcc",
     {

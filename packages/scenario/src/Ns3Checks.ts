@@ -15,7 +15,7 @@ import type { Graph, Ports, Routes } from "@rdmakit/topology"
 import { mulDivFloor } from "@rdmakit/units"
 
 /** The congestion controls that run today, by CC_MODE. */
-export const runningModes: ReadonlyArray<CcMode> = [3, 7]
+export const runningModes: ReadonlyArray<CcMode> = [1, 3, 7]
 
 /** Bytes that each ingress queue may hold outside the shared buffer (SwitchMmu::reserve). */
 const RESERVE_BYTES = 4096
@@ -32,13 +32,9 @@ export const ns3HeadroomBytes = (rateBps: number, delayPs: number): number => {
 export const checkMode = (configFile: ConfigFile): Ns3FormatError | undefined => {
   const { ccMode } = configFile.config
   if (runningModes.includes(ccMode)) return undefined
-  const expected = runningModes.map((mode) => `${mode} (${ccModes[mode]})`).join(" or ")
-  const entry = configFile.entries.get("CC_MODE")
-  const name = ccModes[ccMode]
-  const hint =
-    entry === undefined
-      ? `without the key the simulator takes ${ccMode} (${name}), which rdmakit does not run yet`
-      : `${name} is a mode of the simulator that rdmakit does not run yet`
+  const named = runningModes.map((mode) => `${mode} (${ccModes[mode]})`)
+  const expected = `${named.slice(0, -1).join(", ")} or ${named.at(-1)}`
+  const hint = `${ccModes[ccMode]} is a mode of the simulator that rdmakit does not run yet`
   return faultAt(configFile, "CC_MODE", expected, hint)
 }
 

@@ -5,6 +5,11 @@ import { ns3Parts } from "./Ns3Mode.ts"
 
 /** Which key an option of a controller comes from. */
 const keys: Readonly<Record<string, string>> = {
+  ewmaGain: "EWMA_GAIN",
+  alphaResumeIntervalPs: "ALPHA_RESUME_INTERVAL",
+  rateDecreaseIntervalPs: "RATE_DECREASE_INTERVAL",
+  rpTimerPs: "RP_TIMER",
+  fastRecoveryTimes: "FAST_RECOVERY_TIMES",
   eta: "U_TARGET",
   maxStage: "MI_THRESH",
   additiveIncreaseBps: "RATE_AI",

@@ -1,3 +1,4 @@
+import { dcqcn } from "@rdmakit/cc-dcqcn"
 import { hpcc } from "@rdmakit/cc-hpcc"
 import { timely } from "@rdmakit/cc-timely"
 import { type FlowTable, World, type WorldParts } from "@rdmakit/fabric"
@@ -40,26 +41,47 @@ const transmissionPs = (bytes: number, rateBps: number): Time => ns3TxNanosecond
 /** What the controller of each CC_MODE needs in the packet. */
 const telemetryOf = (ccMode: number): TelemetryKind => (ccMode === 3 ? "int" : ccMode === 7 ? "stamp" : "none")
 
-const controllerOf = (config: Ns3Config): ControllerFactory =>
-  config.ccMode === 3
-    ? hpcc({
-        variant: "ns3",
-        eta: config.targetUtilisation,
-        maxStage: config.miThreshold,
-        additiveIncreaseBps: config.rateAiBps,
-        minRateBps: config.minRateBps,
-        reaction: config.fastReact ? "both" : "per-rtt",
-        multiRate: config.multiRate,
-        sampleFeedback: config.sampleFeedback,
-        varWin: config.varWindow,
-      })
-    : timely({
-        variant: "ns3",
-        additiveIncreaseBps: config.rateAiBps,
-        hyperIncreaseBps: config.rateHaiBps,
-        minRateBps: config.minRateBps,
-        ...(config.hasWindow ? { window: config.varWindow ? "variable" : "fixed" } : {}),
-      })
+const controllerOf = (config: Ns3Config): ControllerFactory => {
+  if (config.ccMode === 1) {
+    return dcqcn({
+      variant: "ns3",
+      ewmaGain: config.ewmaGain,
+      alphaResumeIntervalPs: config.alphaResumeIntervalPs,
+      rateDecreaseIntervalPs: config.rateDecreaseIntervalPs,
+      rpTimerPs: config.rpTimerPs,
+      fastRecoveryTimes: config.fastRecoveryTimes,
+      clampTargetRate: config.clampTargetRate,
+      additiveIncreaseBps: config.rateAiBps,
+      hyperIncreaseBps: config.rateHaiBps,
+      minRateBps: config.minRateBps,
+      window: windowOf(config),
+    })
+  }
+  if (config.ccMode === 3) {
+    return hpcc({
+      variant: "ns3",
+      eta: config.targetUtilisation,
+      maxStage: config.miThreshold,
+      additiveIncreaseBps: config.rateAiBps,
+      minRateBps: config.minRateBps,
+      reaction: config.fastReact ? "both" : "per-rtt",
+      multiRate: config.multiRate,
+      sampleFeedback: config.sampleFeedback,
+      varWin: config.varWindow,
+    })
+  }
+  return timely({
+    variant: "ns3",
+    additiveIncreaseBps: config.rateAiBps,
+    hyperIncreaseBps: config.rateHaiBps,
+    minRateBps: config.minRateBps,
+    window: windowOf(config),
+  })
+}
+
+/** HAS_WIN and VAR_WIN. */
+const windowOf = (config: Ns3Config): "none" | "fixed" | "variable" =>
+  config.hasWindow ? (config.varWindow ? "variable" : "fixed") : "none"
 
 /** Round trip and window of host pairs, as the simulator reckons them. */
 export interface Ns3Paths {

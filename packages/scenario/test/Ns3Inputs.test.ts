@@ -143,9 +143,9 @@ describe("loadNs3Inputs refuses", () => {
     ],
     [
       "a mode that does not run yet, and everything else that is wrong",
-      { config: CONFIG.replace("CC_MODE 7", "CC_MODE 1\nRP_TIMER 1"), flows: "3\n0 1 3 100 5000 2.0\n" },
+      { config: CONFIG.replace("CC_MODE 7", "CC_MODE 10"), flows: "3\n0 1 3 100 5000 2.0\n" },
       [
-        'mix/config.txt:3:1: CC_MODE: found "1", expected 3 (HPCC) or 7 (TIMELY); DCQCN is a mode of the simulator that rdmakit does not run yet',
+        'mix/config.txt:3:1: CC_MODE: found "10", expected 1 (DCQCN), 3 (HPCC) or 7 (TIMELY); HPCC-PINT is a mode of the simulator that rdmakit does not run yet',
         "mix/flow.txt:3:1: flow: found nothing, expected 3 flows, as the first line says; the file ends after 1",
       ],
     ],
@@ -173,6 +173,11 @@ describe("loadNs3Inputs refuses", () => {
     [
       "a least rate of zero",
       { config: `${CONFIG}MIN_RATE 0Mb/s\n` },
+      ['mix/config.txt:12:1: MIN_RATE: found "0Mb/s", expected an integer of at least 1 bit/s'],
+    ],
+    [
+      "a least rate of zero, without a CC_MODE, which is DCQCN",
+      { config: `${CONFIG.replace("CC_MODE 7\n", "")}RP_TIMER 300\nMIN_RATE 0Mb/s\n` },
       ['mix/config.txt:12:1: MIN_RATE: found "0Mb/s", expected an integer of at least 1 bit/s'],
     ],
     [
@@ -241,12 +246,6 @@ describe("loadNs3Inputs refuses", () => {
   it("a config that does not exist", async () => {
     expect(await faults({}, "mix/confg.txt")).toEqual([
       'mix/confg.txt: config: found "mix/confg.txt", expected a file; it does not exist',
-    ])
-  })
-
-  it("a mode that is only the default", async () => {
-    expect(await faults({ config: CONFIG.replace("CC_MODE 7\n", "RP_TIMER 1\n") })).toEqual([
-      "mix/config.txt: CC_MODE: found nothing, expected 3 (HPCC) or 7 (TIMELY); without the key the simulator takes 1 (DCQCN), which rdmakit does not run yet",
     ])
   })
 })

@@ -26,7 +26,7 @@ const tinyWithLoss = (mode: string, port: number, ordinal: number, overrides: Re
   return { outcome, world, path }
 }
 
-describe.each(["hpcc", "timely"])("%s: the tail is lost", (mode) => {
+describe.each(["hpcc", "timely", "dcqcn"])("%s: the tail is lost", (mode) => {
   const { path } = tinyWithLoss(mode, 0, 1e9)
   it.each([
     ["last packet", path[0]!],
@@ -96,13 +96,61 @@ it("random loss at every link: every flow finishes, and no packet is left over",
   expect(simulation.world.kernel.pool.alive).toBe(0)
 })
 
-it("HPCC and TIMELY give different completion times, and each acted", () => {
-  expect(referenceText("incast16/hpcc.fct.txt")).not.toBe(referenceText("incast16/timely.fct.txt"))
-  const outcomes = ["hpcc", "timely"].map(
-    (mode) => runReference(referenceInputs(`incast16/${mode}.config.txt`)).outcome,
-  )
-  expect(new Set(outcomes.map(({ digest }) => digest)).size).toBe(2)
+it("HPCC, TIMELY and DCQCN give different completion times, and each acted", () => {
+  const modes = ["hpcc", "timely", "dcqcn"]
+  expect(new Set(modes.map((mode) => referenceText(`incast16/${mode}.fct.txt`))).size).toBe(3)
+  const outcomes = modes.map((mode) => runReference(referenceInputs(`incast16/${mode}.config.txt`)).outcome)
+  expect(new Set(outcomes.map(({ digest }) => digest)).size).toBe(3)
   for (const outcome of outcomes) expect(outcome.controllerActions).toBeGreaterThan(16)
+})
+
+describe("CC_MODE 1", () => {
+  const US = 1e6
+  /** A flow of a config with these keys, after its first notification. */
+  const notified = (...overrides: ReadonlyArray<string>) => {
+    const { config, graph, ports, routes } = referenceInputs("tiny/dcqcn.config.txt", { overrides })
+    const { controller, path } = ns3Parts(config, graph, new Ns3Delays(routes, ports, config.payloadBytes))
+    const flow = controller.make(0, path(0, 0, 1, 100e9))
+    flow.onCnp(0)
+    return flow
+  }
+
+  it("the periods, in whole microseconds, the cut 1 ns later", () => {
+    expect([...notified().timers!.due]).toEqual([1 * US, 4 * US + 1000, Infinity])
+    const flow = notified("ALPHA_RESUME_INTERVAL=7.9", "RATE_DECREASE_INTERVAL=9", "RP_TIMER=11")
+    expect([...flow.timers!.due]).toEqual([7 * US, 9 * US + 1000, Infinity])
+    flow.onTimer(9 * US + 1000, 1)
+    expect(flow.timers!.due[2]).toBe(20 * US + 1000)
+  })
+
+  it("gain, steps, thresholds and clamp", () => {
+    const keys = ["EWMA_GAIN=0.5", "MIN_RATE=30Gb/s", "RATE_AI=10Gb/s", "RATE_HAI=20Gb/s", "FAST_RECOVERY_TIMES=0"]
+    const flow = notified(...keys, "CLAMP_TARGET_RATE=1")
+    // α 1, so half each: the second cut brings the target to 50 Gb/s, its own rate would be 25.
+    flow.onTimer(4 * US, 1)
+    expect(flow.rate).toBe(50e9)
+    flow.onCnp(5 * US)
+    flow.onTimer(8 * US, 1)
+    expect([flow.rate, flow.metrics().targetRateBps]).toEqual([30e9, 50e9])
+    // 10 Gb/s more at once, then 20.
+    flow.onTimer(308 * US, 2)
+    expect([flow.rate, flow.metrics().targetRateBps]).toEqual([45e9, 60e9])
+    flow.onTimer(608 * US, 2)
+    expect([flow.rate, flow.metrics().targetRateBps]).toEqual([62.5e9, 80e9])
+    flow.onTimer(609 * US, 0)
+    expect(flow.metrics().alpha).toBe(1)
+    flow.onTimer(610 * US, 0)
+    expect(flow.metrics().alpha).toBe(0.5)
+  })
+
+  it("HAS_WIN and VAR_WIN: 52,000 bytes, and half of it at half the rate", () => {
+    const windows = [[], ["HAS_WIN=1"], ["HAS_WIN=1", "VAR_WIN=1"]].map((keys) => {
+      const flow = notified(...keys)
+      flow.onTimer(4 * US, 1)
+      return flow.window
+    })
+    expect(windows).toEqual([Infinity, 52_000, 26_000])
+  })
 })
 
 it("the same input twice: the same digest, flows.csv byte for byte", () => {

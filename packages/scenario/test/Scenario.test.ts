@@ -168,6 +168,9 @@ describe("what a scenario can say", () => {
     const name = async (section: string) => (await load(`${star}${flow}controller: ${section}`)).network.controller.name
     expect(await name("{ name: hpcc }")).toBe("hpcc/paper")
     expect(await name("{ name: hpcc, preset: ns3-config, options: { additiveIncreaseBps: 50Mbps } }")).toBe("hpcc/ns3")
+    expect(await name("{ name: dcqcn }")).toBe("dcqcn/ns3")
+    expect(await name("{ name: dcqcn, preset: paper, options: { byteCounterBytes: 10MB } }")).toBe("dcqcn/paper")
+    expect(await name("{ name: dcqcn, variant: vendor, options: { rpgTimeResetPs: 55us } }")).toBe("dcqcn/vendor")
     expect(await name("{ name: timely, variant: patched, options: { minRttPs: 2us } }")).toBe("timely/patched")
   })
 })
@@ -253,6 +256,11 @@ describe("what is refused, and where", () => {
       "an unknown option",
       `${star}${flow}controller: { name: hpcc, options: { etta: 1 } }`,
       "controller.options.etta: .*did you mean eta\\?",
+    ],
+    [
+      "an option out of range, of DCQCN",
+      `${star}${flow}controller: { name: dcqcn, variant: vendor, options: { rpgGd: 9 } }`,
+      "controller.options.rpgGd: .*10 or 11",
     ],
     [
       "an option out of range",

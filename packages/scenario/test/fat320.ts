@@ -3,10 +3,11 @@ import { formatTopology } from "@rdmakit/ns3"
 import { hpccFabric } from "@rdmakit/topology"
 import { referenceInputs, referenceText, runReference } from "./reference.ts"
 
+const mode = process.argv[2] ?? "hpcc"
 const graph = hpccFabric()
 const switches = [...graph.isSwitch.keys()].filter((node) => graph.isSwitch[node] === 1)
 const links = graph.links.map((link) => ({ ...link, line: 0 }))
-const inputs = referenceInputs("fat320-fbhdp/hpcc.config.txt", {
+const inputs = referenceInputs(`fat320-fbhdp/${mode}.config.txt`, {
   files: {
     "topo_fat320.txt": formatTopology({ nodes: graph.nodes, switches, links }),
     "trace_none.txt": "0\n",
@@ -14,7 +15,8 @@ const inputs = referenceInputs("fat320-fbhdp/hpcc.config.txt", {
 })
 const { simulation, outcome } = runReference(inputs)
 const lines = simulation.files().fct.split("\n")
-const reference = referenceText("fat320-fbhdp/hpcc.fct.txt").split("\n")
+const reference = referenceText(`fat320-fbhdp/${mode}.fct.txt`).split("\n")
+const found = new Set(lines)
 const differing = reference.findIndex((line, i) => line !== lines[i])
 console.log(
   JSON.stringify({
@@ -23,6 +25,7 @@ console.log(
     packetHops: outcome.packetHops,
     packetsLeft: simulation.world.kernel.pool.alive,
     lines: lines.length,
+    identical: reference.filter((line) => line !== "" && found.has(line)).length,
     firstDifference: differing < 0 ? null : { expected: reference[differing], found: lines[differing] ?? null },
   }),
 )

@@ -5,7 +5,7 @@ import { compareTr } from "@rdmakit/ns3"
 import { describe, expect, it } from "vitest"
 import { referenceInputs, referenceOctets, referenceText, runReference } from "./reference.ts"
 
-const modes = ["hpcc", "timely"] as const
+const modes = ["hpcc", "timely", "dcqcn"] as const
 
 describe.each(modes)("%s: the reference's own files, byte for byte", (mode) => {
   it("tiny: completion times, pauses, queues, and every event of the trace", () => {
@@ -41,17 +41,33 @@ it("pfcdemo: every pause and resume of TIMELY in a small buffer", () => {
   expect(simulation.world.kernel.pool.alive).toBe(0)
 })
 
-it("fat320: all 7,981 flows of the 320-host fabric to the nanosecond, in the same order", {
-  timeout: 180_000,
-}, async () => {
+/** A run of the 320-host fabric, in a process of its own. */
+const fat320 = async (mode: string) => {
   const script = fileURLToPath(new URL("fat320.ts", import.meta.url))
-  const { stdout } = await promisify(execFile)(process.execPath, ["--conditions=@rdmakit/source", script])
-  expect(JSON.parse(stdout)).toEqual({
-    flowsTotal: 7981,
-    flowsFinished: 7981,
-    packetHops: 9_674_280,
-    packetsLeft: 0,
-    lines: 7982,
-    firstDifference: null,
+  const { stdout } = await promisify(execFile)(process.execPath, ["--conditions=@rdmakit/source", script, mode])
+  return JSON.parse(stdout) as { readonly identical: number; readonly firstDifference: unknown }
+}
+
+const everyFlow = { flowsTotal: 7981, flowsFinished: 7981, packetHops: 9_674_280, packetsLeft: 0, lines: 7982 }
+
+describe("fat320: all 7,981 flows of the 320-host fabric", () => {
+  it("hpcc: to the nanosecond, in the same order", { timeout: 180_000 }, async () => {
+    expect(await fat320("hpcc")).toEqual({ ...everyFlow, identical: 7981, firstDifference: null })
+  })
+
+  let dcqcn: ReturnType<typeof fat320> | undefined
+  const runDcqcn = () => {
+    dcqcn ??= fat320("dcqcn")
+    return dcqcn
+  }
+
+  it("dcqcn: every flow finishes, over as many hops", { timeout: 180_000 }, async () => {
+    expect(await runDcqcn()).toMatchObject(everyFlow)
+  })
+
+  // A cut and an acknowledgement in one nanosecond: the original's cut goes first, since its event is 4 µs old. Here only
+  // the earliest of a controller's timers has an event, made late. Once each timer has its own, this holds.
+  it.fails("dcqcn: to the nanosecond, in the same order", { timeout: 180_000 }, async () => {
+    expect(await runDcqcn()).toEqual({ ...everyFlow, identical: 7981, firstDifference: null })
   })
 })
