@@ -96,7 +96,7 @@ it("random loss at every link: every flow finishes, and no packet is left over",
   expect(simulation.world.kernel.pool.alive).toBe(0)
 })
 
-it("HPCC, TIMELY and DCQCN give different completion times, and each acted", () => {
+it("HPCC, TIMELY and DCQCN give different completion times, and each acted", { timeout: 30_000 }, () => {
   const modes = ["hpcc", "timely", "dcqcn"]
   expect(new Set(modes.map((mode) => referenceText(`incast16/${mode}.fct.txt`))).size).toBe(3)
   const outcomes = modes.map((mode) => runReference(referenceInputs(`incast16/${mode}.config.txt`)).outcome)
