@@ -1,0 +1,3 @@
+export { swiftPresets } from "./presets.ts"
+export { type SwiftOptions, SwiftOptionsError } from "./SwiftOptions.ts"
+export { swift } from "./swift.ts"
