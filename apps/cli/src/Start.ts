@@ -1,7 +1,8 @@
 import { parseConfig } from "@rdmakit/ns3"
-import { fbHadoop, Ns3Simulation, poissonFlows, type RunOutcome } from "@rdmakit/scenario"
-import { hpccFabric, Ports, Routes } from "@rdmakit/topology"
+import { Ns3Simulation, ns3FlowsOf, ns3TopologyOf, type RunOutcome } from "@rdmakit/scenario"
+import { hostsOf, hpccFabric, Ports, Routes } from "@rdmakit/topology"
 import { formatTime, MILLISECOND, SECOND, tryParseTime } from "@rdmakit/units"
+import { fbHadoop, hostLoadBps, poissonFlows } from "@rdmakit/workload"
 import { Effect } from "effect"
 import { costMeter, execute } from "./Execution.ts"
 import { Exit, exitCodes, Refused } from "./Exit.ts"
@@ -104,25 +105,25 @@ const simulationOf = (text: string, durationPs: number): Ns3Simulation => {
   const configFile = parseConfig(`${shared}\n${text}`, "start")
   const graph = hpccFabric()
   const ports = new Ports(graph)
-  const switches = Array.from({ length: graph.nodes }, (_, node) => node).filter((node) => graph.isSwitch[node] === 1)
   return new Ns3Simulation({
     name: "start",
     configFile,
     config: configFile.config,
     files: { topology: "", flows: "", trace: "" },
-    topology: { nodes: graph.nodes, switches, links: graph.links.map((link) => ({ ...link, line: 0 })), notes: [] },
+    topology: ns3TopologyOf(graph),
     graph,
     ports,
     routes: new Routes(graph, ports, { order: "descending", parallel: "last" }),
-    flows: poissonFlows({
-      hosts: HOSTS,
-      sizes: fbHadoop,
-      load: LOAD,
-      rateBps: 100e9,
-      startPs: 2e12,
-      durationPs,
-      seed: SEED,
-    }),
+    flows: ns3FlowsOf(
+      poissonFlows({
+        hosts: [...hostsOf(graph)],
+        sizes: fbHadoop,
+        payloadBps: hostLoadBps(LOAD, 100e9),
+        startPs: 2e12,
+        durationPs,
+        seed: SEED,
+      }),
+    ),
     traceNodes: [],
     notes: [],
   })

@@ -8,21 +8,19 @@ import {
   sharedBufferSwitches,
   type TransportSettings,
 } from "@rdmakit/fabric"
-import { type Ns3FormatError, type Ns3Note, nearestWord, parseFlows, parseTopology, switchFlags } from "@rdmakit/ns3"
-import { type Graph, Ports, Routes, TopologyError } from "@rdmakit/topology"
+import type { Ns3FormatError } from "@rdmakit/ns3"
+import { type Graph, Ports, Routes } from "@rdmakit/topology"
 import { formatSize } from "@rdmakit/units"
-import { Effect, type FileSystem, Path, type Schema } from "effect"
+import { Effect, type FileSystem, Path } from "effect"
 import { controllers, type NamedController } from "./Controllers.ts"
+import { flowShape } from "./FlowSection.ts"
 import { type InputFile, type Mention, readInput, type SearchPath, searchPathOf } from "./InputFile.ts"
 import { type InputNote, InputsRefused } from "./InputsRefused.ts"
-import { checkFlows } from "./Ns3Checks.ts"
 import { controllerOf } from "./ScenarioControllers.ts"
-import { attempt, decode, type FieldPath, ScenarioDocument } from "./ScenarioDocument.ts"
-import { NODE_MAX } from "./ScenarioFields.ts"
-import { filedFlows, listedFlows } from "./ScenarioFlows.ts"
-import { FlowFile, FlowList, type ScenarioFlow, type ScenarioLoss, scenarioSchema } from "./ScenarioSchema.ts"
-import { switchSettings, transportSettings } from "./ScenarioSettings.ts"
-import { builders, type ExplicitTopology, explicitGraph, explicitTopology, TopologyFile } from "./ScenarioTopologies.ts"
+import { attempt, decode, ScenarioDocument } from "./ScenarioDocument.ts"
+import { type ScenarioLoss, scenarioSchema } from "./ScenarioSchema.ts"
+import { admissionModel, switchSettings, transportSettings } from "./ScenarioSettings.ts"
+import { type OpenFile, topologyShape } from "./TopologySection.ts"
 
 /** A scenario, read and checked, with everything it names. */
 export interface ScenarioInputs {
@@ -55,10 +53,6 @@ export interface ScenarioOptions {
 /** Whether a file is a scenario by its name, rather than a config of the HPCC simulator. */
 export const isScenarioName = (name: string): boolean => /\.(ya?ml|json)$/i.test(name)
 
-/** Memory of the routes: nodes times hosts. */
-const ROUTES_MAX = 2.5e8
-const LINKS_MAX = 2 ** 21
-
 /**
  * Reads a scenario, YAML or JSON, and the files it names, and checks that it can be run. Paths are looked for in the
  * working directory, then in the scenario's folder, then in that folder's parent. Fails with every fault found.
@@ -87,14 +81,14 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
   const yaml = yield* loadYaml
   const document = yield* attempt(() => new ScenarioDocument(yaml, file.octets, file.name, options.overrides ?? []))
   const shape = yield* attempt(() => topologyShape(document))
-  const flowShape = hasFile(sectionOf(document, "flows")) ? FlowFile : FlowList
-  const read = decode(scenarioSchema(shape.schema, flowShape as Schema.Codec<unknown, unknown>), document)
+  const flowsShape = flowShape(document)
+  const read = decode(scenarioSchema(shape.schema, flowsShape.schema), document)
   if (Array.isArray(read)) return yield* Effect.fail(refusal(read))
   const decoded = read as Exclude<typeof read, ReadonlyArray<unknown>>
 
   const faults: Array<Ns3FormatError> = []
   const notes: Array<InputNote> = []
-  const open = (at: FieldPath, name: string) => {
+  const open: OpenFile = (at, name) => {
     const { line, column, field, file: place } = document.fault(at, { expected: "" })
     return readInput(name, search, { file: place, line, column, field })
   }
@@ -136,27 +130,18 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
   const losses = lossesOf(decoded.losses ?? [], graph, ports, document)
   faults.push(...losses.faults)
 
-  const flows = yield* Effect.suspend(() => {
-    if (Array.isArray(decoded.flows)) {
-      const listed = listedFlows(decoded.flows as ReadonlyArray<ScenarioFlow>, graph, routes, document)
-      faults.push(...listed.faults)
-      return Effect.succeed(listed.flows)
-    }
-    return Effect.gen(function* () {
-      const found = yield* open(["flows", "file"], (decoded.flows as { readonly file: string }).file)
-      const switchIds = [...graph.isSwitch.keys()].filter((node) => graph.isSwitch[node] === 1)
-      const parsed = yield* attempt(() =>
-        parseFlows(found.octets, found.name, { nodes: graph.nodes, switches: switchIds }),
-      )
-      notes.push(...parsed.notes.map((note): InputNote => ({ ...note, kind: "note" })))
-      const unreachable = checkFlows(parsed, found.name, file.name, routes)
-      if (unreachable !== undefined) faults.push(unreachable)
-      return filedFlows(parsed)
-    })
-  })
+  const admission = decoded.admission === undefined ? undefined : admissionModel(decoded.admission)
+  if (decoded.admission !== undefined && admission === undefined) {
+    const expected = "flowsPerReceiver, flowsPerSender or creditPerReceiver"
+    faults.push(document.fault(["admission"], { expected }))
+  }
+  const seed = decoded.seed ?? 0
+  const context = { document, file: file.name, graph, routes, seed, open }
+  const { flows, noted, faults: flowFaults } = yield* flowsShape.load(decoded.flows, context)
+  notes.push(...noted.map((note): InputNote => ({ ...note, kind: "note" })))
+  faults.push(...flowFaults)
   if (faults.length > 0 || isFaults(controller)) return yield* Effect.fail(refusal(faults, notes))
 
-  const seed = decoded.seed ?? 0
   const network: NativeOptions = {
     graph,
     controller,
@@ -164,6 +149,7 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
     switches: sharedBufferSwitches(switches),
     transport,
     ...(losses.byPort.size === 0 ? {} : { losses: losses.byPort }),
+    ...(admission === undefined ? {} : { admission }),
   }
   return {
     name: scenario,
@@ -181,87 +167,6 @@ const refusal = (faults: ReadonlyArray<Ns3FormatError>, notes: ReadonlyArray<Inp
   new InputsRefused({ faults, notes })
 
 const isFaults = (value: unknown): value is ReadonlyArray<Ns3FormatError> => Array.isArray(value)
-
-const sectionOf = (document: ScenarioDocument, key: string): unknown => {
-  const { data } = document
-  return typeof data === "object" && data !== null ? (data as Readonly<Record<string, unknown>>)[key] : undefined
-}
-
-const hasFile = (section: unknown): boolean =>
-  typeof section === "object" && section !== null && !Array.isArray(section) && "file" in section
-
-interface LoadedGraph {
-  readonly graph: Graph
-  readonly noted: ReadonlyArray<Ns3Note>
-}
-
-interface TopologyShape {
-  readonly schema: Schema.Codec<unknown, unknown>
-  readonly load: (
-    section: unknown,
-    open: (at: FieldPath, name: string) => Effect.Effect<InputFile, Ns3FormatError, FileSystem.FileSystem | Path.Path>,
-  ) => Effect.Effect<LoadedGraph, Ns3FormatError, FileSystem.FileSystem | Path.Path>
-}
-
-/** Which of the ways to give a topology the document takes: a builder's name, a file, or nodes and links. */
-const topologyShape = (document: ScenarioDocument): TopologyShape => {
-  const section = sectionOf(document, "topology")
-  if (hasFile(section)) {
-    return {
-      schema: TopologyFile as Schema.Codec<unknown, unknown>,
-      load: (read, open) =>
-        Effect.gen(function* () {
-          const found = yield* open(["topology", "file"], (read as { readonly file: string }).file)
-          const topology = yield* attempt(() => parseTopology(found.octets, found.name))
-          const graph = { nodes: topology.nodes, isSwitch: switchFlags(topology), links: topology.links }
-          return { graph, noted: topology.notes }
-        }),
-    }
-  }
-  const builder = (section as { readonly builder?: unknown } | undefined | null)?.builder
-  if (builder === undefined) {
-    return {
-      schema: explicitTopology.schema as Schema.Codec<unknown, unknown>,
-      load: (read) => built(document, () => explicitGraph(read as ExplicitTopology)),
-    }
-  }
-  const choice = typeof builder === "string" && Object.hasOwn(builders, builder) ? builders[builder] : undefined
-  if (choice === undefined) {
-    const known = Object.keys(builders)
-    const near = nearestWord(String(builder), known)
-    const hint = near === undefined ? undefined : `did you mean ${near}?`
-    throw document.fault(["topology", "builder"], { expected: known.join(", "), hint })
-  }
-  return {
-    schema: choice.schema,
-    load: (read) =>
-      built(document, () => {
-        const { nodes, links } = choice.extent(read)
-        if (nodes > NODE_MAX + 1 || links > LINKS_MAX) {
-          const hint = `this is ${nodes} nodes and ${links} links`
-          throw document.fault(["topology"], { found: String(builder), expected: "at most 65536 nodes", hint })
-        }
-        return choice.build(read)
-      }),
-  }
-}
-
-const built = (document: ScenarioDocument, build: () => Graph): Effect.Effect<LoadedGraph, Ns3FormatError> =>
-  attempt(() => {
-    try {
-      const graph = build()
-      const hosts = graph.isSwitch.reduce((sum, flag) => sum + 1 - flag, 0)
-      if (graph.nodes * hosts > ROUTES_MAX) {
-        const hint = `this is ${graph.nodes} nodes and ${hosts} hosts`
-        throw document.fault(["topology"], { found: "", expected: "a smaller network", hint })
-      }
-      return { graph, noted: [] }
-    } catch (error) {
-      if (!(error instanceof TopologyError)) throw error
-      const at: FieldPath = error.link === undefined ? ["topology"] : ["topology", "links", error.link]
-      throw document.fault(at, { expected: "a network that can be built", hint: error.message })
-    }
-  })
 
 const lossesOf = (list: ReadonlyArray<ScenarioLoss>, graph: Graph, ports: Ports, document: ScenarioDocument) => {
   const byPort = new Map<number, Set<number>>()

@@ -6,8 +6,28 @@ export type FieldPath = ReadonlyArray<string | number>
 
 const FOUND_LENGTH_MAX = 60
 
+/** Fields by path, and faults at them: a scenario, or whatever else has its fields. */
+export interface FieldSource {
+  /** As plain data. */
+  readonly data: unknown
+  /** A fault at a field. "key": at the field's own name; "parent": at what it is missing from. */
+  fault(path: FieldPath, fault: FieldFault, at?: "value" | "key" | "parent"): Ns3FormatError
+}
+
+export type FieldFault = Pick<Ns3Fault, "expected" | "hint"> & {
+  /** Default: what is written there. */
+  readonly found?: string
+}
+
+export const sectionOf = ({ data }: FieldSource, key: string): unknown =>
+  typeof data === "object" && data !== null ? (data as Readonly<Record<string, unknown>>)[key] : undefined
+
+/** Whether a section names a file in place of its fields. */
+export const hasFile = (section: unknown): boolean =>
+  typeof section === "object" && section !== null && !Array.isArray(section) && "file" in section
+
 /** A scenario file as it was written: values by path, and where each stands. */
-export class ScenarioDocument {
+export class ScenarioDocument implements FieldSource {
   /** As plain data. */
   readonly data: unknown
   private readonly yaml: typeof Yaml
@@ -70,12 +90,7 @@ export class ScenarioDocument {
     return path
   }
 
-  /** A fault at a field. "key": at the field's own name; "parent": at what it is missing from. */
-  fault(
-    path: FieldPath,
-    fault: Pick<Ns3Fault, "expected" | "hint"> & { readonly found?: string },
-    at: "value" | "key" | "parent" = "value",
-  ): Ns3FormatError {
+  fault(path: FieldPath, fault: FieldFault, at: "value" | "key" | "parent" = "value"): Ns3FormatError {
     const set = this.isOverridden(path)
     const range = set ? undefined : this.rangeOf(at === "parent" ? path.slice(0, -1) : path, at === "key")
     const place = range === undefined ? { line: set ? 0 : 1, col: set ? 0 : 1 } : this.lines.linePos(range[0])
@@ -155,7 +170,7 @@ export const pathText = (path: FieldPath): string => {
 /** Decodes the document; what is wrong with it is given as faults, all of them. */
 export const decode = <A>(
   schema: Schema.Codec<A, unknown>,
-  document: ScenarioDocument,
+  document: FieldSource,
 ): A | ReadonlyArray<Ns3FormatError> => {
   const result = Schema.decodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })(document.data)
   if (Result.isSuccess(result)) return result.success
@@ -167,7 +182,7 @@ export const decode = <A>(
 const collect = (
   issue: SchemaIssue.Issue,
   path: FieldPath,
-  document: ScenarioDocument,
+  document: FieldSource,
   faults: Array<Ns3FormatError>,
 ): void => {
   switch (issue._tag) {

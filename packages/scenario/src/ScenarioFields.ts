@@ -39,6 +39,17 @@ export const readRate = (value: unknown): number | Wrong => {
   return rate instanceof Wrong || (rate > 0 && Number.isFinite(rate)) ? rate : new Wrong("a rate is above zero")
 }
 
+/** At least one byte. */
+export const positiveSize = field("a size of at least 1, such as 500KB", (value) => {
+  const size = readSize(value)
+  return size instanceof Wrong || size > 0 ? size : new Wrong()
+})
+export const positiveTime = (example: string) =>
+  field(`a time above 0, such as ${example}`, (value) => {
+    const time = readTime(value)
+    return time instanceof Wrong || time > 0 ? time : new Wrong()
+  })
+
 export const Size = field("a size such as 1MB or 32MiB", readSize)
 export const Time = field("a time such as 10us", readTime)
 export const Rate = field("a rate such as 100Gbps", readRate)

@@ -1,63 +1,60 @@
 import type { FlowInput } from "@rdmakit/fabric"
 import type { Ns3Flows, Ns3FormatError } from "@rdmakit/ns3"
 import type { Graph, Routes } from "@rdmakit/topology"
-import type { FieldPath, ScenarioDocument } from "./ScenarioDocument.ts"
+import type { FieldPath, FieldSource } from "./ScenarioDocument.ts"
 import type { ScenarioFlow } from "./ScenarioSchema.ts"
 
-const FLOWS_MAX = 10_000_000
+export const FLOWS_MAX = 10_000_000
 
-/** Every flow of a list, its ranges and counts spelled out; faults where it cannot be. */
-export const listedFlows = (
-  list: ReadonlyArray<ScenarioFlow>,
-  graph: Graph,
-  routes: Routes,
-  document: ScenarioDocument,
-): { readonly flows: ReadonlyArray<FlowInput>; readonly faults: ReadonlyArray<Ns3FormatError> } => {
+/** How many flows an entry of the list is. */
+export const countOf = ({ from, to, count = 1 }: ScenarioFlow): number => Math.max(from.length, to.length) * count
+
+/** Every flow of an entry, its ranges and its count spelled out. */
+export const listedFlows = (entry: ScenarioFlow): ReadonlyArray<FlowInput> => {
+  const { from, to, size, start = 0, priority, count = 1 } = entry
   const flows: Array<FlowInput> = []
-  const faults: Array<Ns3FormatError> = []
-  for (const [index, entry] of list.entries()) {
-    const fault = faultOf(entry, ["flows", index], graph, routes, document)
-    if (fault !== undefined) {
-      faults.push(fault)
-      continue
-    }
-    const { from, to, size, start = 0, priority, count = 1 } = entry
-    const pairs = Math.max(from.length, to.length)
-    if (flows.length + pairs * count > FLOWS_MAX) {
-      faults.push(document.fault(["flows", index], { expected: `at most ${FLOWS_MAX} flows in all` }))
-      break
-    }
-    for (let i = 0; i < pairs; i++) {
-      const source = from[from.length === 1 ? 0 : i]!
-      const destination = to[to.length === 1 ? 0 : i]!
-      for (let n = 0; n < count; n++) {
-        flows.push({ source, destination, size, start, ...(priority === undefined ? {} : { priority }) })
-      }
+  for (let i = 0; i < Math.max(from.length, to.length); i++) {
+    const source = from[from.length === 1 ? 0 : i]!
+    const destination = to[to.length === 1 ? 0 : i]!
+    for (let n = 0; n < count; n++) {
+      flows.push({ source, destination, size, start, ...(priority === undefined ? {} : { priority }) })
     }
   }
-  return { flows, faults }
+  return flows
 }
 
-const faultOf = (
+/** A fault where one of the nodes is no host. */
+export const nodeFault = (
+  nodes: ReadonlyArray<number>,
+  at: FieldPath,
+  graph: Graph,
+  document: FieldSource,
+): Ns3FormatError | undefined => {
+  for (const node of nodes) {
+    if (node >= graph.nodes) {
+      return document.fault(at, { expected: `nodes 0..${graph.nodes - 1}`, hint: `node ${node} does not exist` })
+    }
+    if (graph.isSwitch[node] === 1) {
+      return document.fault(at, { expected: "a host", hint: `node ${node} is a switch` })
+    }
+  }
+  return undefined
+}
+
+/** What is wrong with an entry of the list; undefined when nothing is. */
+export const entryFault = (
   { from, to }: ScenarioFlow,
   at: FieldPath,
   graph: Graph,
   routes: Routes,
-  document: ScenarioDocument,
+  document: FieldSource,
 ): Ns3FormatError | undefined => {
   for (const [key, nodes] of [
     ["from", from],
     ["to", to],
   ] as const) {
-    for (const node of nodes) {
-      if (node >= graph.nodes) {
-        const hint = `node ${node} does not exist`
-        return document.fault([...at, key], { expected: `nodes 0..${graph.nodes - 1}`, hint })
-      }
-      if (graph.isSwitch[node] === 1) {
-        return document.fault([...at, key], { expected: "a host", hint: `node ${node} is a switch` })
-      }
-    }
+    const fault = nodeFault(nodes, [...at, key], graph, document)
+    if (fault !== undefined) return fault
   }
   if (from.length !== to.length && from.length !== 1 && to.length !== 1) {
     const hint = "two ranges go together host by host"

@@ -5,6 +5,7 @@ import {
   field,
   Node,
   Nodes,
+  positiveSize,
   Rate,
   Share,
   Size,
@@ -22,7 +23,8 @@ const BufferSize = field("a size below 2GiB, such as 32MiB", (value) => {
   return size._tag === "Some" && size.value <= BUFFER_MAX ? size.value : new Wrong()
 })
 
-const Flow = Schema.Struct({
+/** Flows between hosts that are named. */
+export const Flow = Schema.Struct({
   /** Hosts; of two ranges of the same length each flow takes one, a single host joins all of the other's. */
   from: Nodes,
   to: Nodes,
@@ -36,7 +38,6 @@ const Flow = Schema.Struct({
 })
 export type ScenarioFlow = typeof Flow.Type
 
-export const FlowList = Schema.Array(Flow)
 /** A flow file of the HPCC simulator. */
 export const FlowFile = Schema.Struct({ file: FileName })
 
@@ -79,6 +80,16 @@ const TransportSection = Schema.Struct({
 })
 export type ScenarioTransport = typeof TransportSection.Type
 
+/** Which flows wait until others have ended: at least one limit. */
+const AdmissionSection = Schema.Struct({
+  flowsPerReceiver: Schema.optionalKey(whole(1, 2 ** 31 - 1)),
+  flowsPerSender: Schema.optionalKey(whole(1, 2 ** 31 - 1)),
+  creditPerReceiver: Schema.optionalKey(positiveSize),
+  /** How long a grant is on its way. Default 0. */
+  grantDelay: Schema.optionalKey(Time),
+})
+export type ScenarioAdmission = typeof AdmissionSection.Type
+
 /** Packets lost on purpose, by their ordinals (from 0) among those that cross the link in that direction. */
 const Loss = Schema.Struct({
   from: Node,
@@ -110,5 +121,6 @@ export const scenarioSchema = <T, F>(topology: Schema.Codec<T, unknown>, flows: 
     controller: Schema.optionalKey(ControllerSection),
     switch: Schema.optionalKey(SwitchSection),
     transport: Schema.optionalKey(TransportSection),
+    admission: Schema.optionalKey(AdmissionSection),
     losses: Schema.optionalKey(Schema.Array(Loss)),
   })

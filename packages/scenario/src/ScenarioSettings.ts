@@ -1,5 +1,6 @@
-import type { EcnRule, SwitchSettings, TransportSettings } from "@rdmakit/fabric"
-import type { ScenarioSwitch, ScenarioTransport } from "./ScenarioSchema.ts"
+import type { AdmissionModel, EcnRule, SwitchSettings, TransportSettings } from "@rdmakit/fabric"
+import { Admission, type AdmissionLimits } from "@rdmakit/workload"
+import type { ScenarioAdmission, ScenarioSwitch, ScenarioTransport } from "./ScenarioSchema.ts"
 
 /** What is there, under other names: an absent field stays absent. */
 const renamed = <A extends object>(values: object, names: Readonly<Record<string, keyof A>>): A => {
@@ -31,6 +32,17 @@ export const switchSettings = (section: ScenarioSwitch): SwitchSettings => ({
         ),
       }),
 })
+
+/** Admission control with the limits of a scenario; undefined where it has none. */
+export const admissionModel = (section: ScenarioAdmission): AdmissionModel | undefined => {
+  const limits = renamed<AdmissionLimits>(section, {
+    flowsPerReceiver: "flowsPerReceiver",
+    flowsPerSender: "flowsPerSender",
+    creditPerReceiver: "creditBytesPerReceiver",
+  })
+  if (Object.keys(limits).length === 0) return undefined
+  return { make: (flows) => new Admission(limits, flows), grantDelayPs: section.grantDelay ?? 0 }
+}
 
 export const transportSettings = (section: ScenarioTransport): TransportSettings =>
   renamed<TransportSettings>(section, {

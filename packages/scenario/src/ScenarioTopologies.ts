@@ -5,6 +5,7 @@ import {
   type Graph,
   GraphBuilder,
   hpccFabric,
+  hpccTestbed,
   type LinkOptions,
   leafSpine,
   ring,
@@ -96,6 +97,11 @@ export const builders: Readonly<Record<string, TopologyChoice>> = {
     schema: Schema.Struct({ ...Name, link: Link, fabric: Link }),
     extent: () => ({ nodes: 376, links: 480 }),
     build: (options) => hpccFabric(fabricOf(options)),
+  }),
+  "hpcc-testbed": choice({
+    schema: Schema.Struct({ ...Name, link: Link, fabric: Link }),
+    extent: () => ({ nodes: 37, links: 68 }),
+    build: (options) => hpccTestbed(fabricOf(options)),
   }),
   ring: choice({
     schema: Schema.Struct({ ...Name, switches: whole(3, NODE_MAX), hostsPerSwitch: Count, link: Link, fabric: Link }),

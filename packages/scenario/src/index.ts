@@ -8,6 +8,7 @@ export {
 } from "@rdmakit/fabric"
 export { ControllerOptionError, controllers, type NamedController, type OptionKind } from "./Controllers.ts"
 export { flowsCsv } from "./flowsCsv.ts"
+export { generateFlows, generateTopology } from "./Generate.ts"
 export {
   type FoundFile,
   findInput,
@@ -20,9 +21,11 @@ export { type InputNote, InputsRefused } from "./InputsRefused.ts"
 export { ns3HeadroomBytes, runningModes } from "./Ns3Checks.ts"
 export { loadNs3Inputs, type Ns3InputOptions, type Ns3Inputs } from "./Ns3Inputs.ts"
 export { FLOWS_FILE, type Ns3OutputNames, ns3OutputNames, SUMMARY_FILE } from "./Ns3Outputs.ts"
+export { ns3FlowsOf, ns3TopologyOf } from "./Ns3Generated.ts"
 export { type Ns3Files, Ns3Simulation } from "./Ns3Simulation.ts"
-export { type PoissonOptions, poissonFlows } from "./PoissonFlows.ts"
 export { slowdownRows, slowdownsOf } from "./results/Slowdowns.ts"
 export { isScenarioName, loadScenario, type ScenarioInputs, type ScenarioOptions } from "./Scenario.ts"
+export type { FieldFault, FieldPath, FieldSource } from "./ScenarioDocument.ts"
 export { ScenarioSimulation } from "./ScenarioSimulation.ts"
-export { fbHadoop, SizeDistribution, type SizePoint } from "./SizeDistribution.ts"
+export { builders } from "./ScenarioTopologies.ts"
+export { isSizesName } from "./ScenarioWorkloads.ts"

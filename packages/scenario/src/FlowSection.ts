@@ -1,0 +1,210 @@
+/** The section of a scenario that says what its hosts send. */
+import type { FlowInput } from "@rdmakit/fabric"
+import { Ns3FormatError, type Ns3Note, nearestWord, parseFlows } from "@rdmakit/ns3"
+import { type Graph, hostsOf, type Routes } from "@rdmakit/topology"
+import { hash32 } from "@rdmakit/units"
+import { CdfError, parseCdf, SizeDistribution, WorkloadError } from "@rdmakit/workload"
+import { Effect, type FileSystem, type Path, Schema, SchemaIssue, SchemaParser } from "effect"
+import { checkFlows } from "./Ns3Checks.ts"
+import { attempt, type FieldPath, type FieldSource, hasFile, sectionOf } from "./ScenarioDocument.ts"
+import { countOf, entryFault, FLOWS_MAX, filedFlows, listedFlows, nodeFault } from "./ScenarioFlows.ts"
+import { Flow, FlowFile, type ScenarioFlow } from "./ScenarioSchema.ts"
+import { fieldOfOption, ratesOf, sizesOf, type WorkloadBase, workloads } from "./ScenarioWorkloads.ts"
+import type { OpenFile } from "./TopologySection.ts"
+
+type FlowEntry = ScenarioFlow | WorkloadBase
+
+const isWorkload = (entry: unknown): entry is WorkloadBase =>
+  typeof entry === "object" && entry !== null && !Array.isArray(entry) && "workload" in entry
+
+/** One entry of the list: flows between hosts that are named, or a workload with the options of its name. */
+export const workloadEntry = Schema.declareConstructor<FlowEntry, unknown>()([], () => (value, _ast, options) => {
+  const decode = (schema: Schema.Codec<FlowEntry, unknown>) => SchemaParser.decodeUnknownEffect(schema)(value, options)
+  if (!isWorkload(value)) return decode(Flow)
+  const { workload } = value
+  if (typeof workload === "string" && Object.hasOwn(workloads, workload)) return decode(workloads[workload]!.schema)
+  const known = Object.keys(workloads)
+  const near = nearestWord(String(workload), known)
+  const message = near === undefined ? undefined : `did you mean ${near}?`
+  const issue = new SchemaIssue.InvalidValue({ expected: known.join(", "), message })
+  return Effect.fail(new SchemaIssue.Pointer(["workload"], issue))
+})
+
+/** What the flows are made for. */
+export interface FlowContext {
+  readonly document: FieldSource
+  /** Where the topology comes from, for messages. */
+  readonly file: string
+  readonly graph: Graph
+  readonly routes: Routes
+  readonly seed: number
+  readonly open: OpenFile
+}
+
+export interface LoadedFlows {
+  readonly flows: ReadonlyArray<FlowInput>
+  readonly faults: ReadonlyArray<Ns3FormatError>
+  readonly noted: ReadonlyArray<Ns3Note>
+}
+
+export interface FlowShape {
+  readonly schema: Schema.Codec<unknown, unknown>
+  readonly load: (
+    section: unknown,
+    context: FlowContext,
+  ) => Effect.Effect<LoadedFlows, Ns3FormatError, FileSystem.FileSystem | Path.Path>
+}
+
+/** Which of the ways to give flows the document takes: a file, one workload, or a list of flows and workloads. */
+export const flowShape = (document: FieldSource): FlowShape => {
+  const section = sectionOf(document, "flows")
+  if (hasFile(section)) {
+    return {
+      schema: FlowFile as Schema.Codec<unknown, unknown>,
+      load: (read, context) => filed((read as { readonly file: string }).file, context),
+    }
+  }
+  if (isWorkload(section)) {
+    return {
+      schema: workloadEntry as Schema.Codec<unknown, unknown>,
+      load: (read, context) => entries([{ entry: read as FlowEntry, at: ["flows"] }], context),
+    }
+  }
+  return {
+    schema: Schema.Array(workloadEntry) as Schema.Codec<unknown, unknown>,
+    load: (read, context) => {
+      const list = read as ReadonlyArray<FlowEntry>
+      return entries(
+        list.map((entry, i) => ({ entry, at: ["flows", i] })),
+        context,
+      )
+    },
+  }
+}
+
+const filed = Effect.fnUntraced(function* (name: string, { open, graph, routes, file }: FlowContext) {
+  const found = yield* open(["flows", "file"], name)
+  const switches = [...graph.isSwitch.keys()].filter((node) => graph.isSwitch[node] === 1)
+  const parsed = yield* attempt(() => parseFlows(found.octets, found.name, { nodes: graph.nodes, switches }))
+  const unreachable = checkFlows(parsed, found.name, file, routes)
+  return { flows: filedFlows(parsed), faults: unreachable === undefined ? [] : [unreachable], noted: parsed.notes }
+})
+
+interface PlacedEntry {
+  readonly entry: FlowEntry
+  readonly at: FieldPath
+}
+
+const entries = Effect.fnUntraced(function* (list: ReadonlyArray<PlacedEntry>, context: FlowContext) {
+  const flows: Array<FlowInput> = []
+  const faults: Array<Ns3FormatError> = []
+  for (const [index, { entry, at }] of list.entries()) {
+    const made = yield* Effect.result(
+      isWorkload(entry) ? generated(entry, at, index, context) : listed(entry, at, FLOWS_MAX - flows.length, context),
+    )
+    if (made._tag === "Failure") faults.push(made.failure)
+    else if (flows.length + made.success.length > FLOWS_MAX) faults.push(tooMany(at, context))
+    else for (const flow of made.success) flows.push(flow)
+  }
+  return { flows, faults, noted: [] as ReadonlyArray<Ns3Note> }
+})
+
+const tooMany = (at: FieldPath, { document }: FlowContext): Ns3FormatError =>
+  document.fault(at, { expected: `at most ${FLOWS_MAX} flows in all` })
+
+const listed = (entry: ScenarioFlow, at: FieldPath, countMax: number, context: FlowContext) =>
+  Effect.suspend(() => {
+    const { graph, routes, document } = context
+    const fault = entryFault(entry, at, graph, routes, document)
+    if (fault !== undefined) return Effect.fail(fault)
+    return countOf(entry) > countMax ? Effect.fail(tooMany(at, context)) : Effect.succeed(listedFlows(entry))
+  })
+
+const generated = (entry: WorkloadBase, at: FieldPath, index: number, context: FlowContext) =>
+  Effect.map(workloadFlows(entry, at, index, context), (flows) =>
+    flows.map(
+      ({ source, destination, sizeBytes, startPs, priority, destinationPort }): FlowInput => ({
+        ...{ source, destination, size: sizeBytes, start: startPs, priority, destinationPort },
+      }),
+    ),
+  )
+
+/** A salt of the seeds of workloads after the first. */
+const SEED_SALT = 0x776f726b
+
+/** The flows of one workload. */
+export const workloadFlows = Effect.fnUntraced(function* (
+  entry: WorkloadBase,
+  at: FieldPath,
+  index: number,
+  { document, graph, routes, seed: seedOfAll, open }: FlowContext,
+) {
+  const hosts = entry.hosts ?? [...hostsOf(graph)]
+  for (const [key, nodes] of Object.entries(namedNodes(entry))) {
+    const fault = nodeFault(nodes, [...at, key], graph, document)
+    if (fault !== undefined) return yield* Effect.fail(fault)
+  }
+  const sizes = sizesOf(entry) ?? (yield* filedSizes(entry, at, document, open))
+  const { start: startPs = 0, priority = 3 } = entry
+  const seed = entry.seed ?? (index === 0 ? seedOfAll : hash32(seedOfAll, SEED_SALT, index))
+  const flows = yield* attempt(() => {
+    try {
+      const choice = workloads[String(entry.workload)]!
+      return choice.generate(entry, { graph, hosts, rateBps: ratesOf(graph), sizes, startPs, priority, seed })
+    } catch (error) {
+      if (!(error instanceof WorkloadError)) throw error
+      throw faultOf(error, at, entry, document)
+    }
+  })
+  const lost = flows.find(({ source, destination }) => !routes.reachable(source, destination))
+  if (lost !== undefined) {
+    const hint = `no path of links and switches leads from ${lost.source} to ${lost.destination}`
+    return yield* Effect.fail(document.fault(at, { found: "", expected: "hosts that can reach each other", hint }))
+  }
+  return flows
+})
+
+/** The fields of an entry that name nodes. */
+const namedNodes = (entry: WorkloadBase): Readonly<Record<string, ReadonlyArray<number>>> => {
+  const { senders, receiver } = entry as { readonly senders?: ReadonlyArray<number>; readonly receiver?: number }
+  return {
+    ...(entry.hosts === undefined ? {} : { hosts: entry.hosts }),
+    ...(senders === undefined ? {} : { senders }),
+    ...(receiver === undefined ? {} : { receiver: [receiver] }),
+  }
+}
+
+/** A workload's complaint, at the field that it is about. */
+const faultOf = (error: WorkloadError, at: FieldPath, entry: WorkloadBase, document: FieldSource): Ns3FormatError => {
+  const key = fieldOfOption[error.option] ?? error.option
+  const written = Object.hasOwn(entry, key)
+  const { expected, hint } = error
+  // What the field says is shown as written; what follows from it, or from its absence, by number.
+  const found = written && fieldOfOption[error.option] === undefined ? {} : { found: error.found }
+  return document.fault(written ? [...at, key] : at, { ...found, expected, hint })
+}
+
+const filedSizes = Effect.fnUntraced(function* (
+  entry: WorkloadBase,
+  at: FieldPath,
+  document: FieldSource,
+  open: OpenFile,
+) {
+  if (entry.size !== undefined && entry.sizes !== undefined) {
+    const hint = "size is of every flow, sizes are a distribution"
+    return yield* Effect.fail(document.fault([...at, "size"], { expected: "either size or sizes", hint }, "key"))
+  }
+  if (entry.sizes === undefined) {
+    return yield* Effect.fail(document.fault([...at, "size"], { expected: "this field, or sizes" }, "parent"))
+  }
+  const found = yield* open([...at, "sizes"], (entry.sizes as { readonly file: string }).file)
+  return yield* attempt(() => {
+    try {
+      return new SizeDistribution(parseCdf(found.octets, found.name))
+    } catch (error) {
+      if (!(error instanceof CdfError)) throw error
+      const { file, line, column, field, found: word, expected, hint } = error
+      throw new Ns3FormatError({ file, line, column, field, found: word, expected, hint })
+    }
+  })
+})

@@ -1,0 +1,95 @@
+/** The section of a scenario that says which network it is on. */
+import { type Ns3FormatError, type Ns3Note, nearestWord, parseTopology, switchFlags } from "@rdmakit/ns3"
+import { type Graph, TopologyError } from "@rdmakit/topology"
+import { Effect, type FileSystem, type Path, type Schema } from "effect"
+import type { InputFile } from "./InputFile.ts"
+import { attempt, type FieldPath, type FieldSource, hasFile, sectionOf } from "./ScenarioDocument.ts"
+import { NODE_MAX } from "./ScenarioFields.ts"
+import { builders, type ExplicitTopology, explicitGraph, explicitTopology, TopologyFile } from "./ScenarioTopologies.ts"
+
+/** Memory of the routes: nodes times hosts. */
+const ROUTES_MAX = 2.5e8
+const LINKS_MAX = 2 ** 21
+
+/** Reads a file that a field names. */
+export type OpenFile = (
+  at: FieldPath,
+  name: string,
+) => Effect.Effect<InputFile, Ns3FormatError, FileSystem.FileSystem | Path.Path>
+
+export interface LoadedGraph {
+  readonly graph: Graph
+  readonly noted: ReadonlyArray<Ns3Note>
+}
+
+export interface TopologyShape {
+  readonly schema: Schema.Codec<unknown, unknown>
+  readonly load: (
+    section: unknown,
+    open: OpenFile,
+  ) => Effect.Effect<LoadedGraph, Ns3FormatError, FileSystem.FileSystem | Path.Path>
+}
+
+/**
+ * Which of the ways to give a topology the document takes: a builder's name, a file, or nodes and links.
+ *
+ * @throws Ns3FormatError for a builder that does not exist
+ */
+export const topologyShape = (document: FieldSource): TopologyShape => {
+  const section = sectionOf(document, "topology")
+  if (hasFile(section)) {
+    return {
+      schema: TopologyFile as Schema.Codec<unknown, unknown>,
+      load: (read, open) =>
+        Effect.gen(function* () {
+          const found = yield* open(["topology", "file"], (read as { readonly file: string }).file)
+          const topology = yield* attempt(() => parseTopology(found.octets, found.name))
+          const graph = { nodes: topology.nodes, isSwitch: switchFlags(topology), links: topology.links }
+          return { graph, noted: topology.notes }
+        }),
+    }
+  }
+  const builder = (section as { readonly builder?: unknown } | undefined | null)?.builder
+  if (builder === undefined) {
+    return {
+      schema: explicitTopology.schema as Schema.Codec<unknown, unknown>,
+      load: (read) => built(document, () => explicitGraph(read as ExplicitTopology)),
+    }
+  }
+  const choice = typeof builder === "string" && Object.hasOwn(builders, builder) ? builders[builder] : undefined
+  if (choice === undefined) {
+    const known = Object.keys(builders)
+    const near = nearestWord(String(builder), known)
+    const hint = near === undefined ? undefined : `did you mean ${near}?`
+    throw document.fault(["topology", "builder"], { expected: known.join(", "), hint })
+  }
+  return {
+    schema: choice.schema,
+    load: (read) =>
+      built(document, () => {
+        const { nodes, links } = choice.extent(read)
+        if (nodes > NODE_MAX + 1 || links > LINKS_MAX) {
+          const hint = `this is ${nodes} nodes and ${links} links`
+          throw document.fault(["topology"], { found: String(builder), expected: "at most 65536 nodes", hint })
+        }
+        return choice.build(read)
+      }),
+  }
+}
+
+const built = (document: FieldSource, build: () => Graph): Effect.Effect<LoadedGraph, Ns3FormatError> =>
+  attempt(() => {
+    try {
+      const graph = build()
+      const hosts = graph.isSwitch.reduce((sum, flag) => sum + 1 - flag, 0)
+      if (graph.nodes * hosts > ROUTES_MAX) {
+        const hint = `this is ${graph.nodes} nodes and ${hosts} hosts`
+        throw document.fault(["topology"], { found: "", expected: "a smaller network", hint })
+      }
+      return { graph, noted: [] }
+    } catch (error) {
+      if (!(error instanceof TopologyError)) throw error
+      const at: FieldPath = error.link === undefined ? ["topology"] : ["topology", "links", error.link]
+      throw document.fault(at, { expected: "a network that can be built", hint: error.message })
+    }
+  })
