@@ -1,3 +1,4 @@
+import { PintCodec } from "@rdmakit/packet"
 import {
   type Ack,
   type Controller,
@@ -66,10 +67,12 @@ const A_STAMP = 3
 const A_MARK = 4
 const A_NAK = 5
 const A_CNP = 6
-const A_TELEMETRY = 7
+const A_PINT = 7
+const A_TELEMETRY = 8
 
 const TIME_MODULUS_PS = 2 ** 24 * 1000
 const BYTES_MODULUS = 2 ** 24
+const PINT_BASE = 1.05
 /** A receiver sends a flow one congestion notification in this time (DCQCN's N). */
 const CNP_INTERVAL_PS = 50e6
 /** A sender that hears nothing for so many base RTTs, with packets out, starts again from the last acknowledged byte. */
@@ -82,6 +85,8 @@ class Dumbbell {
   private readonly echoes: boolean
   private readonly notifies: boolean
   private readonly telemetry: boolean
+  private readonly codec: PintCodec | undefined
+  private readonly baseRttPs: number
   private readonly mtuBytes: number
   private readonly linkRateBps: number
   private readonly flightPs: number
@@ -99,6 +104,10 @@ class Dumbbell {
   private queueBytes = 0
   private linkFreePs: Time = 0
   private linkBytes = 0
+  /** PINT: smoothed utilisation of the link, and when and at how many bytes it was last brought up to date. */
+  private utilisation = 0
+  private stampedPs: Time = Number.NEGATIVE_INFINITY
+  private stampedBytes = 0
   private readonly ack: Ack = {
     sequence: 0,
     sent: 0,
@@ -125,6 +134,8 @@ class Dumbbell {
     this.echoes = factory.needs.includes("ecn")
     this.notifies = factory.needs.includes("cnp")
     this.telemetry = factory.needs.includes("int")
+    this.codec = factory.needs.includes("pint") ? new PintCodec(factory.pintBase ?? PINT_BASE) : undefined
+    this.baseRttPs = baseRttPs
     this.mtuBytes = mtuBytes
     this.linkRateBps = options.linkRateBps ?? lineRateBps
     this.flightPs = Math.max(0, baseRttPs - Math.round((mtuBytes * BIT_PS) / this.linkRateBps))
@@ -238,6 +249,7 @@ class Dumbbell {
     this.noteQueue(Math.floor(now / this.slicePs))
     this.queue.shift()
     this.queueBytes -= bytes
+    const pint = this.codec === undefined ? -1 : this.codec.encode(this.measure(now), this.draws.next())
     const stampedBytes = this.linkBytes
     this.linkBytes += bytes
     this.linkFreePs = now + Math.round((bytes * BIT_PS) / this.linkRateBps)
@@ -268,10 +280,24 @@ class Dumbbell {
     ring[at + A_MARK] = mark ? 1 : 0
     ring[at + A_NAK] = gap ? 1 : 0
     ring[at + A_CNP] = notify ? 1 : 0
+    ring[at + A_PINT] = pint
     ring[at + A_TELEMETRY] = now % TIME_MODULUS_PS
     ring[at + A_TELEMETRY + 1] = stampedBytes % BYTES_MODULUS
     ring[at + A_TELEMETRY + 2] = this.queueBytes
     ring[at + A_TELEMETRY + 3] = this.linkRateBps
+  }
+
+  /** Utilisation of the link as a packet leaves, smoothed over a base RTT (HPCC §3.2, MeasureInflight). */
+  private measure(now: Time): number {
+    const gapPs = now - this.stampedPs
+    const bytesPerPs = this.linkRateBps / BIT_PS
+    const sent = gapPs > 0 && gapPs < Infinity ? (this.linkBytes - this.stampedBytes) / gapPs : 0
+    const u = (this.queueBytes / this.baseRttPs + sent) / bytesPerPs
+    const weight = gapPs < this.baseRttPs ? gapPs / this.baseRttPs : 1
+    this.utilisation = (1 - weight) * this.utilisation + weight * u
+    this.stampedPs = now
+    this.stampedBytes = this.linkBytes
+    return this.utilisation
   }
 
   /** RED on the queue: from one bandwidth-delay product, with 20 % at four of them, always beyond. */
@@ -302,6 +328,7 @@ class Dumbbell {
     ack.rttPs = this.stamps ? now - ring[head + A_STAMP]! : Number.NaN
     ack.congestion = this.echoes && ring[head + A_MARK]! === 1
     ack.hops = this.telemetry ? 1 : 0
+    ack.pint = ring[head + A_PINT]!
     for (let field = 0; field < TELEMETRY_FIELDS; field++) ack.telemetry[field] = ring[head + A_TELEMETRY + field]!
     const notified = this.notifies && ring[head + A_CNP]! === 1
     acks.shift()
@@ -334,8 +361,8 @@ class Dumbbell {
  * broken promise throws `ContractViolation`.
  *
  * The link is first in, first out; a packet's acknowledgement comes back by a path that is never congested. It carries
- * one INT hop, an echo of a RED mark and a stamp, each only if the factory `needs` it; a marked flow gets a congestion
- * notification every 50 µs at most. Lost packets are found by a NAK or a timeout, and the sender goes back to them.
+ * one INT hop, a PINT digest, an echo of a RED mark and a stamp, each only if the factory `needs` it; a marked flow gets
+ * a congestion notification every 50 µs at most. Lost packets are found by a NAK or a timeout, and the sender goes back to them.
  */
 export const dumbbell = (factory: ControllerFactory, options: DumbbellOptions): DumbbellRun => {
   const run = new Dumbbell(factory, options)

@@ -7,6 +7,8 @@ import { WatchedController } from "./WatchedController.ts"
 
 const MODULUS_PS = 2 ** 24 * 1000
 const MODULUS_BYTES = 2 ** 24
+/** PINT digests: none, the least, about a full link, the largest of one octet and of two. */
+const DIGESTS = [-1, 0, 100, 128, 255, 65_535]
 
 const usual: PathInfo = {
   lineRateBps: 10e9,
@@ -99,6 +101,11 @@ const scripts: Readonly<Record<string, ReadonlyArray<AckScript>>> = {
     { sequence: 20_000, sent: 20_000, bytes: 0, hops: [hop(21e6, 21_000)] },
     { sequence: 20_000, sent: 21_000, bytes: 0, hops: [hop(22e6, 22_000)] },
   ],
+  "digests from one end to the other, and none": [
+    { sequence: 21_000, pint: 0 },
+    { sequence: 32_000, pint: 65_535 },
+    { sequence: 43_000, pint: -1 },
+  ],
   "an acknowledgement of nothing": [{ sequence: 0, sent: 0, bytes: 0 }],
   duplicates: Array.from({ length: 50 }, () => ({ sequence: 20_000, bytes: 0, hops: [hop(21e6, 21_000)] })),
   "bytes past 2^32 and 2^52": [
@@ -164,6 +171,7 @@ const whatever = (factory: ControllerFactory): void => {
             rttPs: draws.pick([Number.NaN, 0, 1, 9_999_999, 10e6, 60e6, 400e6, 1e9, 1e15]),
             congestion: draws.below(2) === 0,
             pathId: draws.below(8) === 0 ? 2 : 1,
+            pint: DIGESTS[i % DIGESTS.length]!,
             hops: Array.from({ length: draws.pick([0, 1, 1, 3, 9]) }, () =>
               hop(
                 draws.below(2) === 0 ? now : draws.below(MODULUS_PS),

@@ -86,5 +86,7 @@ export interface ControllerFactory {
   /** Algorithm and variant, `hpcc` or `hpcc/ns3`. */
   readonly name: string
   readonly needs: ReadonlyArray<Feedback>
+  /** Where it needs `pint`: the base of the logarithm that digests are to have, as `PintCodec` takes it. Default 1.05. */
+  readonly pintBase?: number
   make(now: Time, path: PathInfo): Controller
 }
