@@ -1,0 +1,31 @@
+import { PintCodec } from "@rdmakit/packet"
+import type { ControllerFactory } from "@rdmakit/protocol"
+import { GlibcRandom } from "@rdmakit/units"
+import { checkPath } from "./HpccOptions.ts"
+import { HpccPintNs3 } from "./HpccPintNs3.ts"
+import { checkPintOptions, type HpccPintOptions, pintDefaults } from "./HpccPintOptions.ts"
+import { HpccPintPaper } from "./HpccPintPaper.ts"
+
+/**
+ * HPCC-PINT: HPCC with one or two bytes of telemetry in place of a record for each hop (Ben Basat et al., PINT,
+ * SIGCOMM 2020).
+ *
+ * Throws `HpccOptionsError` when an option is out of its range; `make` throws it when the path has no line rate or no
+ * base RTT.
+ */
+export const hpccPint = (options: HpccPintOptions): ControllerFactory => {
+  checkPintOptions(options)
+  const pintBase = options.logBase ?? pintDefaults.logBase
+  const codec = new PintCodec(pintBase)
+  return {
+    name: `hpcc-pint/${options.variant}`,
+    needs: ["pint"],
+    pintBase,
+    make: (_now, path) => {
+      checkPath(path.lineRateBps, path.baseRttPs)
+      return options.variant === "paper"
+        ? new HpccPintPaper(options, codec, path)
+        : new HpccPintNs3(options, codec, options.random ?? new GlibcRandom(path.seed + path.flow), path)
+    },
+  }
+}
