@@ -1,5 +1,5 @@
 import { type HostNicOptions, ReadyListNic } from "@rdmakit/nic"
-import type { ControllerFactory, SwitchPorts } from "@rdmakit/protocol"
+import type { ControllerFactory, SwitchPorts, Time } from "@rdmakit/protocol"
 import type { Graph, Ports } from "@rdmakit/topology"
 import type { RcCommand, RcConfig, RcEvent } from "@rdmakit/transport-ib"
 import type { MakeNic, MakeSwitch } from "./World.ts"
@@ -12,6 +12,8 @@ export interface NetworkContext {
   readonly controller: ControllerFactory
   /** Rates that telemetry can name, bit/s: a port's rate code is its rate's index here. */
   readonly telemetryRates: ReadonlyArray<number>
+  /** The largest base RTT of any two hosts, ps; reckoned when it is asked for. */
+  readonly longestRttPs: () => Time
   readonly seed: number
 }
 

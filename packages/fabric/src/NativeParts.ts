@@ -1,5 +1,5 @@
 import { exactTelemetry } from "@rdmakit/packet"
-import type { ControllerFactory, Feedback, PathInfo } from "@rdmakit/protocol"
+import type { ControllerFactory, Feedback, PathInfo, Time } from "@rdmakit/protocol"
 import { ExactDelays, type Graph, Ports, Routes } from "@rdmakit/topology"
 import { murmur3, serializationPs } from "@rdmakit/units"
 import type { AdmissionModel } from "./FlowAdmission.ts"
@@ -31,7 +31,7 @@ export interface NativeParts {
 }
 
 /** What this world can tell a controller. */
-const supplied: ReadonlyArray<Feedback> = ["rtt", "ecn", "int"]
+const supplied: ReadonlyArray<Feedback> = ["rtt", "ecn", "int", "pint"]
 
 /**
  * A simulated network in exact picoseconds: ideal NICs, seeded ECMP, strict priorities, telemetry that is not rounded.
@@ -45,7 +45,14 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
   const routes = new Routes(graph, ports)
   const transport = nativeTransport(settings, controller, Math.max(1, routes.maxHops))
   const telemetryRates = [...new Set(ports.rateBps)].sort((a, b) => a - b)
-  const network: NetworkContext = { graph, ports, transport, controller, telemetryRates, seed }
+  const { ackBytes } = transport.framing
+  const delays = new ExactDelays(routes, ports, { dataBytes: frameBytesOf(transport), ackBytes })
+  let longest: Time | undefined
+  const longestRttPs = (): Time => {
+    longest ??= delays.maxima().rttPs
+    return longest
+  }
+  const network: NetworkContext = { graph, ports, transport, controller, telemetryRates, longestRttPs, seed }
   const { switches = sharedBufferSwitches(), nics = readyListNics } = options
   const missing = controller.needs.filter((need) => !supplied.includes(need))
   return {
@@ -56,7 +63,7 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
       controller,
       makeSwitch: switches(network),
       makeNic: nics(network),
-      path: pathsOf(network, routes, settings.baseRtt ?? "fabric"),
+      path: pathsOf(network, delays, settings.baseRtt ?? "fabric"),
       choosePort: (source, destination, udpPorts, count) => murmur3(seed, source, destination, udpPorts) % count,
       serializationPs,
       discipline: "strict",
@@ -76,11 +83,9 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
 }
 
 /** Base RTT and window, NIC rate times base RTT (HPCC §3.2: W_init = B_NIC · T). */
-function pathsOf(network: NetworkContext, routes: Routes, baseRtt: "fabric" | "pair"): WorldParts["path"] {
-  const { transport, ports, seed } = network
-  const { ackBytes } = transport.framing
-  const delays = new ExactDelays(routes, ports, { dataBytes: frameBytesOf(transport), ackBytes })
-  const longest = baseRtt === "fabric" ? delays.maxima().rttPs : 0
+function pathsOf(network: NetworkContext, delays: ExactDelays, baseRtt: "fabric" | "pair"): WorldParts["path"] {
+  const { transport, seed } = network
+  const longest = baseRtt === "fabric" ? network.longestRttPs() : 0
   return (flow, source, destination, lineRateBps): PathInfo => {
     const baseRttPs = baseRtt === "fabric" ? longest : delays.pair(source, destination).rttPs
     return {

@@ -1,7 +1,10 @@
+import { PintCodec } from "@rdmakit/packet"
 import {
   EcnMarker,
   type EcnThresholds,
   HashedDraws,
+  PintStamper,
+  PintSwitch,
   type PortBuffer,
   SharedBuffer,
   SharedBufferSwitch,
@@ -105,13 +108,13 @@ const kept = (ports: Ports, port: number, settings: SwitchSettings, transport: R
   headroomBytes(ports.rateBps[port]!, ports.delayPs[port]!, frameBytesOf(transport)) + responseBytes(transport)
 
 /**
- * Shared-buffer switches: ECMP by a hash seeded for each switch, PFC, RED marking and INT, the last two where the
+ * Shared-buffer switches: ECMP by a hash seeded for each switch, PFC, RED marking, INT and PINT, the last three where the
  * controller needs them. The world that is made with it throws `BufferTooSmall` where the headroom does not fit.
  */
 export const sharedBufferSwitches =
   (settings: SwitchSettings = {}): SwitchFactory =>
   (network) => {
-    const { graph, ports, transport, controller, telemetryRates, seed } = network
+    const { graph, ports, transport, controller, telemetryRates, longestRttPs, seed } = network
     const slowest = slowestHostRate(graph, ports)
     const balancer = seededEcmp(seed)
     const marking = settings.ecn ?? controller.needs.some((need) => need === "ecn" || need === "cnp")
@@ -123,13 +126,24 @@ export const sharedBufferSwitches =
         ? new TelemetryStamper(Uint16Array.from(ports.rateBps, (rate) => Math.max(0, telemetryRates.indexOf(rate))))
         : undefined,
     }))
+    const pint = oncePerKernel(() =>
+      controller.needs.includes("pint")
+        ? new PintStamper({
+            rateBps: ports.rateBps,
+            baseRttPs: Math.max(1, longestRttPs()),
+            codec: new PintCodec(controller.pintBase ?? PINT_BASE),
+            seed: seed ^ PINT_STREAM,
+          })
+        : undefined,
+    )
     return ({ node, kernel, routes }) => {
+      const portIds = [...ports.portsOf(node)]
       const buffer = new SharedBuffer(kernel, {
         bufferBytes: settings.bufferBytes ?? BUFFER_BYTES,
         reserveBytes: settings.reserveBytes ?? RESERVE_BYTES,
         ...(settings.resumeOffsetBytes === undefined ? {} : { resumeOffsetBytes: settings.resumeOffsetBytes }),
         lossless: settings.lossless ?? true,
-        ports: [...ports.portsOf(node)].map(
+        ports: portIds.map(
           (port): PortBuffer => ({
             port,
             headroomBytes: kept(ports, port, settings, transport),
@@ -137,7 +151,7 @@ export const sharedBufferSwitches =
           }),
         ),
       })
-      return new SharedBufferSwitch({
+      const inner = new SharedBufferSwitch({
         node,
         ports: kernel,
         buffer,
@@ -146,11 +160,16 @@ export const sharedBufferSwitches =
         ...shared(kernel),
         marksAll: false,
       })
+      const stamper = pint(kernel)
+      return stamper === undefined ? inner : new PintSwitch({ inner, ports: kernel, portIds, stamper })
     }
   }
 
-/** Keeps draws for marking apart from those for losses, which have the same seed and port. */
+/** Keep draws for marking and for PINT apart from those for losses, which have the same seed and port. */
 const ECN_STREAM = 0x0ec40000
+const PINT_STREAM = 0x50490000
+/** Of a controller that names none. */
+const PINT_BASE = 1.05
 
 const thresholdShift = (rateBps: number, slowestBps: number): number => {
   let shift = NIC_RATE_SHIFT

@@ -7,6 +7,7 @@ import {
   type RcConfig,
   rcConfig,
   rocev2Framing,
+  type TelemetryKind,
 } from "@rdmakit/transport-ib"
 
 /** What the reliable connections of a network are set to. Every field has a default. */
@@ -41,9 +42,8 @@ const MTU_BYTES = 1000
 /** 4.19 ms. */
 const TIMEOUT_CODE = 10
 
-const framingOf = (name: TransportSettings["framing"], telemetry: boolean, hops: number): Framing => {
+const framingOf = (name: TransportSettings["framing"], kind: TelemetryKind, hops: number): Framing => {
   if (typeof name === "object") return name
-  const kind = telemetry ? "int" : "none"
   return name === "rocev2" ? rocev2Framing(kind, hops) : ns3Framing(kind)
 }
 
@@ -65,6 +65,6 @@ export const nativeTransport = (settings: TransportSettings, controller: Control
     ...rest,
     controller,
     telemetry,
-    framing: framingOf(framing, telemetry, hops),
+    framing: framingOf(framing, telemetry ? "int" : controller.needs.includes("pint") ? "pint" : "none", hops),
   })
 }

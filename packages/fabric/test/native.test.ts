@@ -31,12 +31,9 @@ it("one base RTT and the window that goes with it, for all flows or for each pai
 })
 
 it("feedback that cannot be had is noted", () => {
-  const needy = { ...lineRate, name: "needy", needs: ["cnp", "pint", "rtt"] as const }
+  const needy = { ...lineRate, name: "needy", needs: ["cnp", "rtt"] as const }
   const { notes } = nativeParts({ graph: star(2), controller: needy })
-  expect(notes).toEqual([
-    "controller needy needs cnp, which this network does not supply: it goes without",
-    "controller needy needs pint, which this network does not supply: it goes without",
-  ])
+  expect(notes).toEqual(["controller needy needs cnp, which this network does not supply: it goes without"])
 })
 
 describe("sizes", () => {
