@@ -124,6 +124,7 @@ export class SwitchBench {
       sentBytes: (port) => at(port).sentBytes,
       policyWords: new Int32Array((FIRST_PORT + 4 * PORTS) * POLICY_WORDS).fill(-1),
       policyAt: (port) => port * POLICY_WORDS,
+      leave: () => {},
       sendPfc: (now, port, priority, pause) => this.sendPfc(now, at(port), priority, pause),
     }
   }

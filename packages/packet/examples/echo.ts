@@ -23,12 +23,12 @@ packet.stampHop(7_109_000, 2_180_000, 54_500, 1, 340)
 
 // ...and the receiver's answer, in the place of the request, carries the telemetry back.
 const telemetry = packet.detachTelemetry()
-const stamp = packet.stamp
+const { pathId, stamp } = packet
 pool.recycle(packet.handle)
 packet.opcode = Opcode.Acknowledge
 packet.setNodes(9, 0)
 packet.stamp = stamp
-packet.attachTelemetry(telemetry)
+packet.attachTelemetry(telemetry, pathId)
 
 const hops = new Float64Array(4 * 5)
 const count = packet.readTelemetry(hops)

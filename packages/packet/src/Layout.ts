@@ -20,17 +20,17 @@ export const FLOW = 2
 export const TELEMETRY = 3
 /** Next handle in whatever list the packet is in, or -1. */
 export const NEXT = 4
-/** Ingress port at the node that holds the packet now (bits 0–23) · switch hops so far (24–31). */
+/** Ingress port at the node that holds the packet now (bits 0–19) · path identifier (20–31). */
 export const PLACE = 5
-/** Order number of its arrival, while the packet is on a link; the kernel's. */
-export const ORDER = 6
+/** While the packet is on a link, the kernel's: order number of the arrival of the packet behind it, `NEXT`. */
+export const NEXT_ORDER = 6
 /** Extension record, or -1. */
 export const EXTENSION = 7
-/** A double, words 8–9: when it arrives (ps), while the packet is on a link; the kernel's. */
-export const ARRIVAL_F64 = 4
+/** A double, words 8–9: when the packet behind it on a link arrives, ps; the kernel's. */
+export const NEXT_ARRIVAL_F64 = 4
 /** A double, words 10–11: the time the sender stamped, ps (echoed by acknowledgements). */
 export const STAMP_F64 = 5
-/** Packet sequence number, 24 bits (IBTA 1.7 §9.2). */
+/** Packet sequence number, 24 bits (IBTA 1.7 §9.2) · switch hops so far (24–31). */
 export const PSN = 12
 /** Payload length, bytes. */
 export const PAYLOAD_BYTES = 13
@@ -38,6 +38,12 @@ export const PAYLOAD_BYTES = 13
 export const NODES = 14
 /** UDP source port (bits 0–15) · UDP destination port (16–31); the ECMP entropy. */
 export const UDP_PORTS = 15
+
+/** Ports that `PLACE` can name. */
+export const PORTS_MAX = 1 << 20
+/** Where the path identifier begins in `PLACE`, the hops in `PSN`. */
+export const PATH_SHIFT = 20
+export const HOP_SHIFT = 24
 
 /** Words in an extension record (128 bytes). */
 export const EXTENSION_SHIFT = 5

@@ -3,10 +3,13 @@ import {
   EXTENSION,
   EXTENSION_SHIFT,
   FLOW,
+  HOP_SHIFT,
   META,
   NODES,
+  PATH_SHIFT,
   PAYLOAD_BYTES,
   PLACE,
+  PORTS_MAX,
   PSN,
   RECORD_SHIFT,
   STAMP_F64,
@@ -15,7 +18,9 @@ import {
   WIRE_BYTES,
 } from "./Layout.ts"
 import type { PacketPool } from "./PacketPool.ts"
-import { packHop, TELEMETRY_HEAD, unpackHops } from "./Telemetry.ts"
+import { packHop, unpackHops } from "./Telemetry.ts"
+
+const INGRESS = PORTS_MAX - 1
 
 /**
  * A cursor over one packet of a pool. One cursor serves a whole world: `at(handle)` moves it, the accessors read and
@@ -99,10 +104,10 @@ export class Packet {
   }
   /** Packet sequence number, 0 to 2^24 - 1. */
   get psn(): number {
-    return this.word(PSN)
+    return this.word(PSN) & 0xffffff
   }
   set psn(value: number) {
-    this.setWord(PSN, value & 0xffffff)
+    this.setWord(PSN, (this.word(PSN) & ~0xffffff) | (value & 0xffffff))
   }
   get source(): number {
     return this.word(NODES) & 0xffff
@@ -128,23 +133,24 @@ export class Packet {
   set flow(value: number) {
     this.setWord(FLOW, value)
   }
-  /** Port by which the packet entered the node it is at. */
+  /** Port by which the packet entered the node it is at, below 2^20. */
   get ingressPort(): number {
-    return this.word(PLACE) & 0xffffff
+    return this.word(PLACE) & INGRESS
   }
   set ingressPort(port: number) {
-    this.setWord(PLACE, (this.word(PLACE) & ~0xffffff) | port)
+    this.setWord(PLACE, (this.word(PLACE) & ~INGRESS) | port)
   }
   /** Switches passed so far. */
   get hop(): number {
-    return this.word(PLACE) >>> 24
+    return this.word(PSN) >>> HOP_SHIFT
   }
   set hop(value: number) {
-    this.setWord(PLACE, (this.word(PLACE) & 0xffffff) | (value << 24))
+    this.setWord(PSN, (this.word(PSN) & 0xffffff) | (value << HOP_SHIFT))
   }
   /** The packet entered a switch: one hop more. */
   enterSwitch(ingressPort: number): void {
-    this.setWord(PLACE, ((this.word(PLACE) & ~0xffffff) + 0x1000000) | ingressPort)
+    this.ingressPort = ingressPort
+    this.setWord(PSN, this.word(PSN) + (1 << HOP_SHIFT))
   }
   /** Time stamped by the sender, ps; an acknowledgement carries its request's. */
   get stamp(): number {
@@ -184,8 +190,10 @@ export class Packet {
     this.setWord(TELEMETRY, -1)
     return telemetry
   }
-  attachTelemetry(telemetry: number): void {
+  /** @param pathId that of the packet it was taken off */
+  attachTelemetry(telemetry: number, pathId: number): void {
     this.setWord(TELEMETRY, telemetry)
+    this.setWord(PLACE, (this.word(PLACE) & INGRESS) | (pathId << PATH_SHIFT))
   }
   /**
    * Appends one hop to the telemetry; false when there is no room for it.
@@ -200,23 +208,14 @@ export class Packet {
     if (telemetry < 0 || hops >= pool.telemetryHops) return false
     const base = (telemetry & 0xffffff) * pool.telemetryStride
     const format = pool.telemetryFormat
-    packHop(
-      format,
-      pool.telemetry,
-      base + TELEMETRY_HEAD + hops * format.hopWords,
-      time,
-      sentBytes,
-      queueBytes,
-      rateCode,
-    )
-    pool.telemetry[base]! ^= pathId & 0xfff
+    packHop(format, pool.telemetry, base + hops * format.hopWords, time, sentBytes, queueBytes, rateCode)
+    this.setWord(PLACE, this.word(PLACE) ^ (pathId << PATH_SHIFT))
     this.setWord(TELEMETRY, telemetry + 0x1000000)
     return true
   }
-  /** Path identifier gathered so far. */
+  /** Path identifier gathered so far, 12 bits. */
   get pathId(): number {
-    const { pool } = this
-    return pool.telemetry[(this.word(TELEMETRY) & 0xffffff) * pool.telemetryStride]!
+    return this.word(PLACE) >>> PATH_SHIFT
   }
   /** Writes the hops stamped so far into `out`, four numbers each (time, bytes sent, queue, rate); returns how many. */
   readTelemetry(out: Float64Array): number {
@@ -224,7 +223,7 @@ export class Packet {
     const telemetry = this.word(TELEMETRY)
     if (telemetry < 0) return 0
     const hops = telemetry >>> 24
-    const at = (telemetry & 0xffffff) * pool.telemetryStride + TELEMETRY_HEAD
+    const at = (telemetry & 0xffffff) * pool.telemetryStride
     unpackHops(pool.telemetryFormat, pool.telemetry, at, hops, pool.telemetryRates, out)
     return hops
   }

@@ -1,5 +1,5 @@
 import { EXTENSION, EXTENSION_SHIFT, EXTENSION_WORDS, NEXT, RECORD_SHIFT, RECORD_WORDS, TELEMETRY } from "./Layout.ts"
-import { exactTelemetry, TELEMETRY_HEAD, type TelemetryFormat } from "./Telemetry.ts"
+import { exactTelemetry, type TelemetryFormat } from "./Telemetry.ts"
 
 /** The pool met its limit: more packets are alive than the run allowed. */
 export class PoolExhausted extends Error {
@@ -67,9 +67,7 @@ export class PacketPool {
     }
     this.telemetryFormat = options.telemetryFormat ?? exactTelemetry
     this.telemetryRates = options.telemetryRates ?? []
-    // Whole half lines, so that a block lies in as few cache lines as it can.
-    const words = TELEMETRY_HEAD + this.telemetryFormat.hopWords * this.telemetryHops
-    this.telemetryStride = this.telemetryHops === 0 ? 0 : (words + 7) & ~7
+    this.telemetryStride = this.telemetryFormat.hopWords * this.telemetryHops
     this.words = new Int32Array(this.capacity * RECORD_WORDS)
     this.f64 = new Float64Array(this.words.buffer)
     this.chainRecords(0)
@@ -148,13 +146,11 @@ export class PacketPool {
     if (extension >= 0) this.releaseExtension(extension)
   }
 
-  /** A telemetry block without hops, its path identifier zero. */
+  /** A telemetry block without hops. */
   allocTelemetry(): number {
     if (this.freeTelemetry < 0) this.growTelemetry()
     const block = this.freeTelemetry
-    const base = block * this.telemetryStride
-    this.freeTelemetry = this.telemetry[base]!
-    this.telemetry[base] = 0
+    this.freeTelemetry = this.telemetry[block * this.telemetryStride]!
     return block
   }
 

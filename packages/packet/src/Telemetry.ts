@@ -42,8 +42,6 @@ export const int64Telemetry = (multi: number): TelemetryFormat => ({
   queueModulus: 2 ** 17 * 80 * multi,
 })
 
-/** Words of a block before its hops: the path identifier. */
-export const TELEMETRY_HEAD = 1
 /** Numbers per hop as `unpackHops` writes them: time, bytes sent, queue length, rate. */
 export const TELEMETRY_NUMBERS = 4
 

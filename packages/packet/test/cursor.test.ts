@@ -13,7 +13,7 @@ const fields = {
   psn: below(2 ** 24),
   udpPorts: below(2 ** 32),
   flow: below(2 ** 31),
-  ingressPort: below(2 ** 24),
+  ingressPort: below(2 ** 20),
   hop: below(256),
   stamp: fc.integer({ min: 0, max: 2 ** 53 - 1 }),
   nodes: fc.tuple(below(65536), below(65536)),
@@ -108,10 +108,10 @@ describe("the cursor", () => {
     expect(packet.has(Flag.AckRequest | Flag.Solicited)).toBe(true)
   })
 
-  it("counts switches as the packet enters them, 24-bit ports and 24-bit PSNs", () => {
+  it("counts switches as the packet enters them, 20-bit ports and 24-bit PSNs", () => {
     const packet = new Packet(new PacketPool({ limit: 4 }))
     packet.at(packet.pool.alloc())
-    packet.enterSwitch(0xffffff)
+    packet.enterSwitch(0xfffff)
     packet.enterSwitch(5)
     expect([packet.hop, packet.ingressPort]).toEqual([2, 5])
     packet.hop = 255
@@ -146,7 +146,7 @@ describe("a PINT digest", () => {
     expect([data.pint, data.telemetryHops]).toEqual([-1, 0])
     data.pint = 65_535
     expect([data.pint, data.telemetryHops]).toEqual([65_535, 0])
-    reply.attachTelemetry(data.detachTelemetry())
+    reply.attachTelemetry(data.detachTelemetry(), 0)
     expect([data.pint, reply.pint]).toEqual([-1, 65_535])
     pool.release(reply.handle)
     pool.release(data.handle)

@@ -134,12 +134,13 @@ describe.each([exactTelemetry, int64Telemetry(4)])("telemetry in flight ($name)"
     const packet = packetWith(format)
     const { pool, handle } = packet
     packet.stampHop(7000, 512, 320, 2, 0x77)
+    const { pathId } = packet
     const telemetry = packet.detachTelemetry()
     expect([packet.telemetry, packet.telemetryHops, packet.readTelemetry(new Float64Array(4))]).toEqual([-1, 0, 0])
     expect(packet.stampHop(0, 0, 0, 0, 0)).toBe(false)
     pool.release(handle)
     const answer = pool.alloc()
-    packet.at(answer).attachTelemetry(telemetry)
+    packet.at(answer).attachTelemetry(telemetry, pathId)
     const out = new Float64Array(4)
     expect([packet.telemetryHops, packet.readTelemetry(out), packet.pathId]).toEqual([1, 1, 0x77])
     expect([...out]).toEqual([7000, 512, 320, 100e9])

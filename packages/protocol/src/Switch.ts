@@ -26,23 +26,20 @@ export const dropNames: Readonly<Record<number, string>> = {
 export const POLICY_WORDS = 32
 
 /**
- * What a switch leaves to the kernel, by words of its ports' policy words: for most packets there is nothing to decide,
- * and nothing to do but to count. Every word is -1 at first, and a switch that leaves them so is asked for each packet.
+ * What a switch leaves to the kernel: for most packets there is nothing to decide, and nothing to do but to count. The
+ * policy words of an ingress tell of what it holds; `SwitchPorts.leave` tells of an egress. All are -1 at first, and a
+ * switch that leaves them so is asked for each packet.
  *
  * A packet is not asked about when it arrives if the ingress holds at most `Limit` bytes of its priority with it (any
- * amount of priority 0, if `Limit` is not negative) and `Mark` of its egress is not negative; nor when it leaves if what
- * the ingress held before was at most `Limit`, and what stays behind in its queue at most `Mark`. The kernel then does
- * what the switch would: it counts the bytes held, and stamps.
+ * amount of priority 0, if `Limit` is not negative), nor when it leaves if what the ingress held before was at most
+ * `Limit` and what stays behind in its queue is no more than its egress marks. The kernel then does what the switch
+ * would: it counts the bytes held, and stamps.
  */
 export const Shortcut = {
-  /** Of an ingress: bytes it may hold of a priority while neither drop nor pause nor resume can be due. */
+  /** Bytes the ingress may hold of a priority while neither drop nor pause nor resume can be due; -1: always ask. */
   Limit: 0,
-  /** Of an ingress, words 1 to 7: the bytes it holds, by priority. */
+  /** Words 1 to 7: the bytes it holds, by priority. */
   Held: 0,
-  /** Of an egress: bytes in a queue up to which no packet that leaves it is marked. */
-  Mark: 8,
-  /** Of an egress: telemetry is stamped, with this rate code and the node as path identifier; -1: it is not. */
-  Stamp: 9,
 } as const
 
 /** What a kernel lends to a switch: the ports are the kernel's. Ports are numbered across the whole network. */
@@ -60,6 +57,12 @@ export interface SwitchPorts {
    */
   readonly policyWords: Int32Array
   policyAt(port: number): number
+  /**
+   * Leaves an egress to the kernel, where `Shortcut` allows it.
+   * @param unmarkedBytes bytes in a queue up to which no packet that leaves it is marked; -1: ask for each
+   * @param stampCode rate code to stamp telemetry with, the node as path identifier; -1: no stamp
+   */
+  leave(port: number, unmarkedBytes: number, stampCode: number): void
   /** Tells the peer of `port` to pause (or resume) a priority: a frame through queue 0 of that port. */
   sendPfc(now: Time, port: number, priority: number, pause: boolean): void
 }

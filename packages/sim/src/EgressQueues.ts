@@ -23,6 +23,25 @@ export class EgressQueues {
     return this.queues[(port << P.QUEUES_SHIFT) + (queue << P.QUEUE_SHIFT) + P.QUEUE_BYTES]!
   }
 
+  /** Sets what may stay behind in a port's queues while nothing is marked. */
+  leave(port: number, unmarkedBytes: number): void {
+    for (let queue = 0; queue < 8; queue++) {
+      this.queues[(port << P.QUEUES_SHIFT) + (queue << P.QUEUE_SHIFT) + P.QUEUE_UNMARKED] = unmarkedBytes
+    }
+  }
+
+  /** Whether what a queue holds is too little for a packet that left it to be marked. */
+  isUnmarked(port: number, queue: number): boolean {
+    const at = (port << P.QUEUES_SHIFT) + (queue << P.QUEUE_SHIFT)
+    return this.queues[at + P.QUEUE_BYTES]! <= this.queues[at + P.QUEUE_UNMARKED]!
+  }
+
+  /** The first packet of a port's highest queue that has one. */
+  first(port: number): number {
+    const queue = 31 - Math.clz32(this.ports[(port << P.PORT_SHIFT) + P.OCCUPIED]!)
+    return this.queues[(port << P.QUEUES_SHIFT) + (queue << P.QUEUE_SHIFT) + P.QUEUE_HEAD]!
+  }
+
   /** Puts a packet at the end of a queue. */
   append(port: number, queue: number, handle: number): void {
     const { ports, queues } = this
@@ -55,12 +74,12 @@ export class EgressQueues {
     const open = occupied & ~ports[base + P.PAUSED]!
     if (open === 0) return -1
     if (this.strict) return 31 - Math.clz32(open)
-    const above = open & (-2 << ports[base + P.LAST_QUEUE]!)
+    const above = open & (-2 << ((ports[base + P.STATE]! >> P.LAST_SHIFT) & 7))
     const from = above !== 0 ? above : open
     return 31 - Math.clz32(from & -from)
   }
 
-  /** Takes the first packet of a queue that has one. */
+  /** Takes the first packet of a queue that has one; the port is idle. */
   dequeue(port: number, queue: number): number {
     const { ports, queues } = this
     const words = this.pool.words
@@ -74,7 +93,7 @@ export class EgressQueues {
     const bytes = words[record + Layout.WIRE_BYTES]!
     queues[at + P.QUEUE_BYTES]! -= bytes
     ports[base + P.QUEUED_BYTES]! -= bytes
-    if (queue !== 0) ports[base + P.LAST_QUEUE] = queue
+    if (queue !== 0) ports[base + P.STATE] = queue << P.LAST_SHIFT
     this.waiting--
     return handle
   }

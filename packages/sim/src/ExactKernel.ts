@@ -62,7 +62,7 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
     this.seed = options.seed ?? 0
     this.losses = options.losses
     this.paths = new PathCache(options.hopsMax)
-    const prefetch = new Prefetch(pool, this.ports)
+    const prefetch = new Prefetch(pool, this.ports, this.queues, this.paths)
     this.queue.onOpen = (nodes, count) => prefetch.fetch(nodes, count, this.fixedNodes)
     this.pauses = new PauseClock(network.ports)
     this.lossRate = network.lossRate
@@ -158,30 +158,34 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
     const { words } = this.pool
     const record = handle << Layout.RECORD_SHIFT
     const meta = words[record + Layout.META]!
-    const place = words[record + Layout.PLACE]!
-    const hop = place >>> 24
+    const hops = words[record + Layout.PSN]!
+    const hop = hops >>> Layout.HOP_SHIFT
     if ((meta & 0xff) === Opcode.Pfc || hop >= paths.stride) return false
     const egress = (paths.slots[words[record + Layout.FLOW]! * paths.stride + hop]! | 0) - 1
     if (egress < 0) return false
+    const base = egress << P.PORT_SHIFT
+    const code = ports[base + P.LEAVE]!
+    if (code === P.Leave.Nothing) return false
     const ingress = port << P.POLICY_SHIFT
     const queue = (meta >>> 24) & 7
     const limit = policyWords[ingress + Shortcut.Limit]!
-    if (limit < 0 || policyWords[(egress << P.POLICY_SHIFT) + Shortcut.Mark]! < 0) return false
     let held = 0
     if (queue !== 0) {
-      held = policyWords[ingress + queue]! + words[record + Layout.WIRE_BYTES]!
+      held = policyWords[ingress + Shortcut.Held + queue]! + words[record + Layout.WIRE_BYTES]!
       if (held > limit) return false
+    } else if (limit < 0) {
+      return false
     }
     this.packetHops++
-    words[record + Layout.PLACE] = ((place & ~0xffffff) + 0x1000000) | port
-    const base = egress << P.PORT_SHIFT
-    if (ports[base + P.OCCUPIED] === 0 && this.isIdle(base) && (((ports[base + P.PAUSED]! & ~1) >> queue) & 1) === 0) {
+    words[record + Layout.PSN] = (hops + (1 << Layout.HOP_SHIFT)) | 0
+    words[record + Layout.PLACE] = (words[record + Layout.PLACE]! & ~(Layout.PORTS_MAX - 1)) | port
+    if (this.isFree(base, queue)) {
       // Straight through: what it would add to the bytes held it takes away at once.
-      if (queue !== 0) ports[base + P.LAST_QUEUE] = queue
-      if ((meta & Flag.Telemetry) !== 0) this.stamp(egress, handle, 0)
+      if (queue !== 0) ports[base + P.STATE] = queue << P.LAST_SHIFT
+      if (code >= 0 && (meta & Flag.Telemetry) !== 0) this.stamp(egress, handle, code, 0)
       this.start(egress, base, handle, false)
     } else {
-      if (queue !== 0) policyWords[ingress + queue] = held
+      if (queue !== 0) policyWords[ingress + Shortcut.Held + queue] = held
       this.queues.append(egress, queue, handle)
       this.kickNow(egress)
     }
@@ -263,11 +267,10 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
 
   private enqueue(port: number, queue: number, handle: number): void {
     const base = port << P.PORT_SHIFT
-    const { ports } = this
     if (this.tracer !== undefined) this.tracer.enqueued(this.clock[0]!, port, queue, this.packet.at(handle))
-    if (ports[base + P.OCCUPIED] === 0 && this.isIdle(base) && (((ports[base + P.PAUSED]! & ~1) >> queue) & 1) === 0) {
-      // Straight through: nothing waits, and (pauses aside) it would be dequeued at once.
-      if (queue !== 0) ports[base + P.LAST_QUEUE] = queue
+    if (this.isFree(base, queue)) {
+      // Straight through: nothing waits, and it would be dequeued at once.
+      if (queue !== 0) this.ports[base + P.STATE] = queue << P.LAST_SHIFT
       this.sendFromSwitch(port, base, queue, handle)
     } else {
       this.queues.append(port, queue, handle)

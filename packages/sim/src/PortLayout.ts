@@ -24,6 +24,7 @@ export function layOutPorts(
   for (let port = 0; port < network.ports; port++) {
     const base = port << P.PORT_SHIFT
     ports[base + P.LINK_HEAD] = -1
+    ports[base + P.LEAVE] = P.Leave.Nothing
     ports[base + P.TX_BASE] = stride * rates.indexOf(network.rateBps[port]!)
     ports[base + P.PEER] = nodeOf[port ^ 1]!
     portF64[(base >> 1) + P.DELAY_F64] = network.delayPs[port]!

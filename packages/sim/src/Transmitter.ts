@@ -40,6 +40,8 @@ export abstract class Transmitter {
 
   constructor(options: ExactKernelOptions) {
     const { network, pool } = options
+    if (network.ports > Layout.PORTS_MAX)
+      throw new RangeError(`network of ${network.ports} ports, expected at most ${Layout.PORTS_MAX}`)
     this.pool = pool
     this.packet = new Packet(pool)
     this.fixedNodes = 2 * network.ports
@@ -78,6 +80,11 @@ export abstract class Transmitter {
     return this.ports[(port << P.PORT_SHIFT) + P.PAUSED]!
   }
 
+  leave(port: number, unmarkedBytes: number, stampCode: number): void {
+    this.ports[(port << P.PORT_SHIFT) + P.LEAVE] = unmarkedBytes < 0 ? P.Leave.Nothing : stampCode
+    this.queues.leave(port, unmarkedBytes)
+  }
+
   // --- from a queue onto a link
 
   /** Whether a silent transmission is over, its completion's turn come and gone. */
@@ -88,18 +95,22 @@ export abstract class Transmitter {
     return ((this.ports[base + P.BUSY_ORDER]! - this.currentOrder[0]!) | 0) < 0
   }
 
-  protected isIdle(base: number): boolean {
-    const busy = this.ports[base + P.BUSY]!
+  /** Nothing waits at the port, and a packet of this queue may be sent at once. */
+  protected isFree(base: number, queue: number): boolean {
+    const { ports } = this
+    if (ports[base + P.OCCUPIED] !== 0 || (((ports[base + P.PAUSED]! & ~1) >> queue) & 1) !== 0) return false
+    const busy = ports[base + P.STATE]! & P.BUSY_MASK
     return busy === P.Busy.No || (busy === P.Busy.Silent && this.isOver(base))
   }
 
   /** Something waits at the port: it is sent now, or when the port is idle. */
   protected kickNow(port: number): void {
     const base = port << P.PORT_SHIFT
-    const busy = this.ports[base + P.BUSY]!
+    const state = this.ports[base + P.STATE]!
+    const busy = state & P.BUSY_MASK
     if (busy === P.Busy.Scheduled) return
     if (busy === P.Busy.Silent && !this.isOver(base)) {
-      this.ports[base + P.BUSY] = P.Busy.Scheduled
+      this.ports[base + P.STATE] = (state & ~P.BUSY_MASK) | P.Busy.Scheduled
       this.queue.f64[port * 4 + 2] = this.portF64[(base >> 1) + P.BUSY_UNTIL_F64]!
       this.queue.schedule(port * 2 + 1, this.ports[base + P.BUSY_ORDER]!)
       return
@@ -109,7 +120,7 @@ export abstract class Transmitter {
 
   /** The port is idle: starts the next packet, when there is one. */
   protected transmit(port: number, base: number): void {
-    this.ports[base + P.BUSY] = P.Busy.No
+    this.ports[base + P.STATE]! &= ~P.BUSY_MASK
     if (this.nodeOf[port]! < 0) {
       this.transmitHost(port, base)
       return
@@ -135,7 +146,7 @@ export abstract class Transmitter {
     if (this.tracer !== undefined || !this.leaves(port, queue, handle)) {
       const now = this.clock[0]!
       // Busy from here on: the policy may send a PFC frame through this very port.
-      this.ports[base + P.BUSY] = P.Busy.Scheduled
+      this.ports[base + P.STATE]! |= P.Busy.Scheduled
       this.switches[this.nodeOf[port]!]!.dequeued(now, this.packet.at(handle), port, queue)
       if (this.tracer !== undefined) this.tracer.dequeued(now, port, queue, this.packet.at(handle))
     }
@@ -144,29 +155,25 @@ export abstract class Transmitter {
 
   /** Does for the switch what there is to do as the packet leaves; false, and nothing done, when it must be asked. */
   private leaves(port: number, queue: number, handle: number): boolean {
+    const code = this.ports[(port << P.PORT_SHIFT) + P.LEAVE]!
+    if (code === P.Leave.Nothing) return false
     const { policyWords } = this
     const { words } = this.pool
     const record = handle << Layout.RECORD_SHIFT
-    const ingress = (words[record + Layout.PLACE]! & 0xffffff) << P.POLICY_SHIFT
-    const limit = policyWords[ingress + Shortcut.Limit]!
     if (queue !== 0) {
-      const held = policyWords[ingress + queue]!
-      if (held > limit) return false
-      if (this.queues.bytes(port, queue) > policyWords[(port << P.POLICY_SHIFT) + Shortcut.Mark]!) return false
-      policyWords[ingress + queue] = held - words[record + Layout.WIRE_BYTES]!
-    } else if (limit < 0 || policyWords[(port << P.POLICY_SHIFT) + Shortcut.Mark]! < 0) {
-      return false
+      const ingress = (words[record + Layout.PLACE]! & (Layout.PORTS_MAX - 1)) << P.POLICY_SHIFT
+      const held = policyWords[ingress + Shortcut.Held + queue]!
+      if (held > policyWords[ingress + Shortcut.Limit]! || !this.queues.isUnmarked(port, queue)) return false
+      policyWords[ingress + Shortcut.Held + queue] = held - words[record + Layout.WIRE_BYTES]!
     }
-    if ((words[record + Layout.META]! & Flag.Telemetry) !== 0) {
-      this.stamp(port, handle, this.ports[(port << P.PORT_SHIFT) + P.QUEUED_BYTES]!)
+    if (code >= 0 && (words[record + Layout.META]! & Flag.Telemetry) !== 0) {
+      this.stamp(port, handle, code, this.ports[(port << P.PORT_SHIFT) + P.QUEUED_BYTES]!)
     }
     return true
   }
 
-  /** Stamps telemetry for the switch, where it says so. */
-  protected stamp(port: number, handle: number, waitingBytes: number): void {
-    const code = this.policyWords[(port << P.POLICY_SHIFT) + Shortcut.Stamp]!
-    if (code < 0) return
+  /** Stamps telemetry for the switch. */
+  protected stamp(port: number, handle: number, code: number, waitingBytes: number): void {
     const sent = this.portF64[(port << (P.PORT_SHIFT - 1)) + P.SENT_BYTES_F64]!
     this.packet.at(handle).stampHop(this.clock[0]!, sent, waitingBytes, code, this.nodeOf[port]!)
   }
@@ -183,26 +190,28 @@ export abstract class Transmitter {
     const order = queue.reserve(2)
     portF64[f + P.SENT_BYTES_F64]! += bytes
     words[record + Layout.NEXT] = -1
-    words[record + Layout.ORDER] = order + 1
-    pool.f64[(record >> 1) + Layout.ARRIVAL_F64] = arrival
-    const tail = ports[base + P.LINK_TAIL]!
-    ports[base + P.LINK_TAIL] = handle
+    const state = ports[base + P.STATE]! & ~P.BUSY_MASK
     if (awaited) {
-      ports[base + P.BUSY] = P.Busy.Scheduled
+      ports[base + P.STATE] = state | P.Busy.Scheduled
       queue.f64[port * 4 + 2] = end
       queue.schedule(port * 2 + 1, order)
     } else {
-      ports[base + P.BUSY] = P.Busy.Silent
+      ports[base + P.STATE] = state | P.Busy.Silent
       portF64[f + P.BUSY_UNTIL_F64] = end
       ports[base + P.BUSY_ORDER] = order
     }
+    // What is known of an arrival is kept with the packet before it, which is at hand when its turn comes.
     if (ports[base + P.LINK_HEAD]! >= 0) {
-      words[(tail << Layout.RECORD_SHIFT) + Layout.NEXT] = handle
+      const before = ports[base + P.LINK_TAIL]! << Layout.RECORD_SHIFT
+      words[before + Layout.NEXT] = handle
+      words[before + Layout.NEXT_ORDER] = order + 1
+      pool.f64[(before >> 1) + Layout.NEXT_ARRIVAL_F64] = arrival
     } else {
       ports[base + P.LINK_HEAD] = handle
       queue.f64[port * 4] = arrival
       queue.schedule(port * 2, (order + 1) | 0)
     }
+    ports[base + P.LINK_TAIL] = handle
   }
 
   /** The first packet on the link of `from` has reached the other end; the next one's arrival is the port's event now. */
@@ -211,12 +220,12 @@ export abstract class Transmitter {
     const { words } = pool
     const at = (from << P.PORT_SHIFT) + P.LINK_HEAD
     const handle = ports[at]!
-    const next = words[(handle << Layout.RECORD_SHIFT) + Layout.NEXT]!
+    const record = handle << Layout.RECORD_SHIFT
+    const next = words[record + Layout.NEXT]!
     ports[at] = next
     if (next >= 0) {
-      const record = next << Layout.RECORD_SHIFT
-      queue.f64[from * 4] = pool.f64[(record >> 1) + Layout.ARRIVAL_F64]!
-      queue.schedule(from * 2, words[record + Layout.ORDER]!)
+      queue.f64[from * 4] = pool.f64[(record >> 1) + Layout.NEXT_ARRIVAL_F64]!
+      queue.schedule(from * 2, words[record + Layout.NEXT_ORDER]!)
     }
     return handle
   }

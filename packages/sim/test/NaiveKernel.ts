@@ -85,6 +85,7 @@ export class NaiveKernel implements SwitchPorts, NicPorts {
   policyAt(port: number): number {
     return port * POLICY_WORDS
   }
+  leave(): void {}
   private bytesOf(handles: ReadonlyArray<number>): number {
     const packet = new Packet(this.pool)
     return handles.reduce((sum, handle) => sum + packet.at(handle).wireBytes, 0)

@@ -124,5 +124,5 @@ describe("the exact kernel", () => {
       }),
       { numRuns: 250 },
     )
-  })
+  }, 60_000)
 })

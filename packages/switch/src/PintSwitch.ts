@@ -1,5 +1,5 @@
 import type { Packet } from "@rdmakit/packet"
-import { Shortcut, type Switch, type SwitchPorts, type Time } from "@rdmakit/protocol"
+import type { Switch, SwitchPorts, Time } from "@rdmakit/protocol"
 import type { PintStamping } from "./PintStamper.ts"
 
 export interface PintSwitchOptions {
@@ -29,7 +29,7 @@ export class PintSwitch implements Switch {
     this.ports = ports
     this.stamper = options.stamper
     // A kernel must ask about every packet: none may pass unseen.
-    for (const port of options.portIds) ports.policyWords[ports.policyAt(port) + Shortcut.Mark] = -1
+    for (const port of options.portIds) ports.leave(port, -1, -1)
   }
 
   route(now: Time, packet: Packet): number {

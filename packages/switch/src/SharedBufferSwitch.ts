@@ -1,5 +1,5 @@
 import { Ecn, Flag, type Packet } from "@rdmakit/packet"
-import { Drop, type LoadBalancer, Shortcut, type Switch, type SwitchPorts, type Time } from "@rdmakit/protocol"
+import { Drop, type LoadBalancer, type Switch, type SwitchPorts, type Time } from "@rdmakit/protocol"
 import type { EcnMarker } from "./EcnMarker.ts"
 import type { NextHops } from "./NextHops.ts"
 import type { SharedBuffer } from "./SharedBuffer.ts"
@@ -45,9 +45,7 @@ export class SharedBufferSwitch implements Switch {
     this.marksAll = options.marksAll
     this.stamper = options.stamper
     for (const port of options.buffer.portIds) {
-      const at = options.ports.policyAt(port)
-      options.ports.policyWords[at + Shortcut.Mark] = options.ecn?.unmarkedBytes(port) ?? BYTES_MAX
-      options.ports.policyWords[at + Shortcut.Stamp] = options.stamper?.rateCode[port] ?? -1
+      options.ports.leave(port, options.ecn?.unmarkedBytes(port) ?? BYTES_MAX, options.stamper?.rateCode[port] ?? -1)
     }
   }
 

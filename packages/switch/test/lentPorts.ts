@@ -13,6 +13,7 @@ export const lentPorts = (count: number) => {
     sentBytes: (port) => sentBytes[port]!,
     policyWords: new Int32Array(count * 40),
     policyAt: (port) => port * 40 + 4,
+    leave: () => {},
     sendPfc: (now, port, priority, pause) => void frames.push({ now, port, priority, pause }),
   }
   return { ports, queueBytes, sentBytes, frames }

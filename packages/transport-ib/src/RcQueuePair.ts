@@ -74,6 +74,7 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
   private replyPsn = 0
   private replyCongestion = false
   private replyTelemetry = -1
+  private replyPathId = 0
   private replyStamp: Time = 0
   private replyUdpPorts = 0
 
@@ -220,7 +221,7 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
     out.flow = this.flow
     out.stamp = this.replyStamp
     if (this.replyTelemetry !== -1) {
-      out.attachTelemetry(this.replyTelemetry)
+      out.attachTelemetry(this.replyTelemetry, this.replyPathId)
       this.replyTelemetry = -1
     }
   }
@@ -280,6 +281,7 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
     this.replyUdpPorts = (ports >>> 16) | (ports << 16)
     if (this.replyTelemetry >= 0) packet.pool.releaseTelemetry(this.replyTelemetry)
     this.replyTelemetry = packet.detachTelemetry()
+    this.replyPathId = packet.pathId
     this.controlPending = true
   }
 
