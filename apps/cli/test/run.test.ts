@@ -142,7 +142,12 @@ describe("run refuses, with exit code 2 and nothing written", () => {
       [],
       'FLOW_FILE: found "none.txt", expected a file; none of these',
     ],
-    ["a mode that waits", {}, ["--set", "CC_MODE=10"], '--set:1:1: CC_MODE: found "10", expected 1 (DCQCN), 3'],
+    [
+      "a base without room",
+      {},
+      ["--set", "CC_MODE=10", "--set", "PINT_LOG_BASE=1.0001"],
+      'PINT_LOG_BASE: found "1.0001", expected a base of digests of 1 to 16 bits',
+    ],
     [
       "an unknown key",
       {},

@@ -34,7 +34,7 @@ export interface DctcpPaperOptions {
 /** DCTCP as HPCC's ns-3 code has it (CC_MODE 8): an integer rate, marked packets counted. */
 export interface DctcpNs3Options {
   readonly variant: "ns3"
-  /** EWMA_GAIN, above 0 to 1. Default 1/16 (run.py). */
+  /** EWMA_GAIN, 0 to 1. Default 1/16 (run.py). With 0, which the simulator takes without the key, α stays 1. */
   readonly g?: number
   /** DCTCP_RATE_AI, bit/s. Integer, at least 0. Default one packet in a base RTT, which run.py's 615 Mb/s is at 13 µs. */
   readonly additiveIncreaseBps?: number
@@ -89,14 +89,15 @@ const checkAtLeast = (option: string, value: number | undefined, least: number):
 export const checkOptions = (options: DctcpOptions): void => {
   const { variant, g = defaults.g } = options
   check("variant", variant, variant === "paper" || variant === "ns3", "paper or ns3")
-  check("g", g, g > 0 && g <= 1, "above 0, at most 1")
   if (options.variant === "ns3") {
+    check("g", g, g >= 0 && g <= 1, "at least 0, at most 1")
     const { window = "none" } = options
     check("window", window, ["none", "fixed", "variable"].includes(window), "none, fixed or variable")
     checkInteger("additiveIncreaseBps", options.additiveIncreaseBps, 0)
     checkInteger("minRateBps", options.minRateBps, 1)
     return
   }
+  check("g", g, g > 0 && g <= 1, "above 0, at most 1")
   const { start = "line-rate", pacing = false, minWindowBytes = 1, maxWindowBytes = Infinity } = options
   check("start", start, start === "line-rate" || start === "slow-start", "line-rate or slow-start")
   check("pacing", pacing, typeof pacing === "boolean", "true or false")

@@ -45,6 +45,12 @@ describe("dctcp/ns3", () => {
     expect(controller.rate).toBe(50.615e9)
   })
 
+  it("g 0 keeps α at 1: the rate halves", () => {
+    const controller = make({ g: 0 })
+    for (let i = 1; i <= 3; i++) controller.onAck(0, ack(100_000 * i, 100_000 * (i + 1) - 1, MARK))
+    expect([controller.rate, controller.metrics().alpha]).toEqual([12.5e9, 1])
+  })
+
   it("a share is at most 1", () => {
     const controller = make()
     controller.onAck(0, ack(1000, 2000, MARK))

@@ -1,6 +1,17 @@
 import { type DcqcnOptions, DcqcnOptionsError, dcqcn, dcqcnPresets } from "@rdmakit/cc-dcqcn"
-import { type HpccOptions, HpccOptionsError, hpcc, hpccPresets } from "@rdmakit/cc-hpcc"
+import { type DctcpOptions, DctcpOptionsError, dctcp, dctcpPresets, simulationThresholdBytes } from "@rdmakit/cc-dctcp"
+import {
+  type HpccOptions,
+  HpccOptionsError,
+  type HpccPintOptions,
+  hpcc,
+  hpccPint,
+  hpccPintPresets,
+  hpccPresets,
+} from "@rdmakit/cc-hpcc"
+import { type SwiftOptions, SwiftOptionsError, swift, swiftPresets } from "@rdmakit/cc-swift"
 import { type TimelyOptions, TimelyOptionsError, timely, timelyPresets } from "@rdmakit/cc-timely"
+import type { EcnRule } from "@rdmakit/fabric"
 import type { ControllerFactory } from "@rdmakit/protocol"
 
 /** What the value of an option is: quantities are numbers in the unit of the option's name, or texts with a unit. */
@@ -14,6 +25,8 @@ export interface NamedController {
   readonly preset: string
   /** Variants, each with its options. */
   readonly variants: Readonly<Record<string, Readonly<Record<string, OptionKind>>>>
+  /** Marking that suits it, by a link's rate, where the scenario gives none for it. Default: the fabric's. */
+  readonly marking?: (linkRateBps: number) => EcnRule
   /** @throws ControllerOptionError for an option out of its range */
   readonly make: (options: Readonly<Record<string, unknown>>) => ControllerFactory
 }
@@ -31,7 +44,13 @@ export class ControllerOptionError extends Error {
   }
 }
 
-const optionErrors = [DcqcnOptionsError, HpccOptionsError, TimelyOptionsError] as const
+const optionErrors = [
+  DcqcnOptionsError,
+  DctcpOptionsError,
+  HpccOptionsError,
+  SwiftOptionsError,
+  TimelyOptionsError,
+] as const
 
 /** The factory, or its options error as everybody's. */
 const attempt = (make: () => ControllerFactory): ControllerFactory => {
@@ -57,6 +76,12 @@ const timelyBase = {
 } as const
 
 const dcqcnBase = { window: "word", notification: "word", cnpIntervalPs: "time", order: "word" } as const
+
+/** DCTCP wants a step: everything above K. */
+const dctcpMarking = (linkRateBps: number): EcnRule => {
+  const thresholdBytes = simulationThresholdBytes(linkRateBps)
+  return { kminBytes: thresholdBytes, kmaxBytes: thresholdBytes, pmax: 1 }
+}
 
 /** The controllers that scenarios know. A user's own is one more entry in a copy of this map. */
 export const controllers: ReadonlyMap<string, NamedController> = new Map<string, NamedController>([
@@ -116,6 +141,27 @@ export const controllers: ReadonlyMap<string, NamedController> = new Map<string,
     },
   ],
   [
+    "dctcp",
+    {
+      presets: dctcpPresets,
+      preset: "simulation",
+      variants: {
+        paper: {
+          g: "number",
+          additiveIncreaseBytes: "size",
+          minWindowBytes: "size",
+          maxWindowBytes: "size",
+          start: "word",
+          initialWindowBytes: "size",
+          pacing: "boolean",
+        },
+        ns3: { g: "number", additiveIncreaseBps: "rate", minRateBps: "rate", window: "word" },
+      },
+      marking: dctcpMarking,
+      make: (options) => attempt(() => dctcp(options as unknown as DctcpOptions)),
+    },
+  ],
+  [
     "hpcc",
     {
       presets: hpccPresets,
@@ -140,6 +186,59 @@ export const controllers: ReadonlyMap<string, NamedController> = new Map<string,
         },
       },
       make: (options) => attempt(() => hpcc(options as unknown as HpccOptions)),
+    },
+  ],
+  [
+    "hpcc-pint",
+    {
+      presets: hpccPintPresets,
+      preset: "paper",
+      variants: {
+        paper: {
+          eta: "number",
+          maxStage: "number",
+          additiveIncreaseBytes: "size",
+          minWindowBytes: "size",
+          reaction: "word",
+          logBase: "number",
+          probability: "number",
+        },
+        ns3: {
+          eta: "number",
+          maxStage: "number",
+          additiveIncreaseBps: "rate",
+          minRateBps: "rate",
+          varWin: "boolean",
+          logBase: "number",
+          probability: "number",
+        },
+      },
+      make: (options) => attempt(() => hpccPint(options as unknown as HpccPintOptions)),
+    },
+  ],
+  [
+    "swift",
+    {
+      presets: swiftPresets,
+      preset: "testbed",
+      variants: {
+        paper: {
+          baseTargetPs: "time",
+          hopScalePs: "time",
+          hops: "number",
+          flowScalingRangePs: "time",
+          flowScalingMinPackets: "number",
+          flowScalingMaxPackets: "number",
+          additiveIncreasePackets: "number",
+          beta: "number",
+          maxMdf: "number",
+          minWindowPackets: "number",
+          maxWindowPackets: "number",
+          initialWindowPackets: "number",
+          resetAfter: "number",
+        },
+      },
+      make: (options) => attempt(() => swift(options as unknown as SwiftOptions)),
     },
   ],
   [

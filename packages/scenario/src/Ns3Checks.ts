@@ -2,20 +2,9 @@
  * Rules that the files of a config must keep together, beyond the form of each: a check gives the first fault it
  * finds, and says in its hint how many more there are.
  */
-import {
-  type CcMode,
-  type ConfigFile,
-  ccModes,
-  checkLinkRates,
-  type Ns3Flows,
-  Ns3FormatError,
-  type Ns3Topology,
-} from "@rdmakit/ns3"
+import { type ConfigFile, checkLinkRates, type Ns3Flows, Ns3FormatError, type Ns3Topology } from "@rdmakit/ns3"
 import type { Graph, Ports, Routes } from "@rdmakit/topology"
 import { mulDivFloor } from "@rdmakit/units"
-
-/** The congestion controls that run today, by CC_MODE. */
-export const runningModes: ReadonlyArray<CcMode> = [1, 3, 7]
 
 /** Bytes that each ingress queue may hold outside the shared buffer (SwitchMmu::reserve). */
 const RESERVE_BYTES = 4096
@@ -26,16 +15,6 @@ const MIB = 1024 * 1024
 export const ns3HeadroomBytes = (rateBps: number, delayPs: number): number => {
   const delayNs = Math.floor(delayPs / 1000)
   return HEADROOM_PRODUCTS * Math.floor(mulDivFloor(rateBps, delayNs, 8) / 1e9)
-}
-
-/** CC_MODE names a controller that runs. */
-export const checkMode = (configFile: ConfigFile): Ns3FormatError | undefined => {
-  const { ccMode } = configFile.config
-  if (runningModes.includes(ccMode)) return undefined
-  const named = runningModes.map((mode) => `${mode} (${ccModes[mode]})`)
-  const expected = `${named.slice(0, -1).join(", ")} or ${named.at(-1)}`
-  const hint = `${ccModes[ccMode]} is a mode of the simulator that rdmakit does not run yet`
-  return faultAt(configFile, "CC_MODE", expected, hint)
 }
 
 /** Every rate of a link is one that the config has ECN thresholds for, and that HPCC's telemetry can name. */

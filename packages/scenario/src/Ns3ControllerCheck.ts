@@ -1,6 +1,5 @@
 import { type ConfigFile, Ns3FormatError } from "@rdmakit/ns3"
 import type { Graph } from "@rdmakit/topology"
-import { runningModes } from "./Ns3Checks.ts"
 import { ns3Parts } from "./Ns3Mode.ts"
 
 /** Which key an option of a controller comes from. */
@@ -15,6 +14,14 @@ const keys: Readonly<Record<string, string>> = {
   additiveIncreaseBps: "RATE_AI",
   hyperIncreaseBps: "RATE_HAI",
   minRateBps: "MIN_RATE",
+  g: "EWMA_GAIN",
+  logBase: "PINT_LOG_BASE",
+  probability: "PINT_PROB",
+}
+
+/** The same where a mode has a key of its own. */
+const keysByMode: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+  8: { additiveIncreaseBps: "DCTCP_RATE_AI" },
 }
 
 /** What the packages of controllers throw for an option that they cannot work with. */
@@ -25,14 +32,13 @@ interface OptionError extends Error {
 
 /** The controller of the config takes the values it is given. */
 export const checkController = (configFile: ConfigFile, graph: Graph): Ns3FormatError | undefined => {
-  if (!runningModes.includes(configFile.config.ccMode)) return undefined
   try {
     const path = { rttNs: 0, bdpBytes: 0 }
     ns3Parts(configFile.config, graph, { maxRttNs: 0, maxBdpBytes: 0, pair: () => path })
     return undefined
   } catch (error) {
     if (!isOptionError(error)) throw error
-    const key = keys[error.option] ?? error.option
+    const key = keysByMode[configFile.config.ccMode]?.[error.option] ?? keys[error.option] ?? error.option
     const entry = configFile.entries.get(key)
     const { file, line, column } = entry ?? { file: configFile.file, line: 0, column: 0 }
     const found = entry?.words.join(" ") ?? ""

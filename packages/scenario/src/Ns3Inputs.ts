@@ -16,7 +16,7 @@ import { type Graph, Ports, Routes } from "@rdmakit/topology"
 import { Effect, type FileSystem, Path } from "effect"
 import { type InputFile, type Mention, readInput, type SearchPath, searchPathOf } from "./InputFile.ts"
 import { type InputNote, InputsRefused } from "./InputsRefused.ts"
-import { checkBuffers, checkFlows, checkLinkDown, checkMode, checkRates } from "./Ns3Checks.ts"
+import { checkBuffers, checkFlows, checkLinkDown, checkRates } from "./Ns3Checks.ts"
 import { checkController } from "./Ns3ControllerCheck.ts"
 import { checkOutputs } from "./Ns3Outputs.ts"
 import { effectWarnings, topologyWarnings } from "./Ns3Warnings.ts"
@@ -88,7 +88,6 @@ const loadNamed = Effect.fnUntraced(function* (name: string, configFile: ConfigF
   const reading = new Reading()
   reading.note(configFile.notes, "note")
   reading.notes.push(...effectWarnings(configFile))
-  reading.check(checkMode(configFile))
   reading.check(checkOutputs(configFile))
   const open = Effect.fnUntraced(function* (key: string, file: string) {
     const read = yield* Effect.result(readInput(file, search, mentionOf(configFile, key)))

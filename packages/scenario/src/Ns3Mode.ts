@@ -1,17 +1,20 @@
 import { dcqcn } from "@rdmakit/cc-dcqcn"
-import { hpcc } from "@rdmakit/cc-hpcc"
+import { dctcp } from "@rdmakit/cc-dctcp"
+import { hpcc, hpccPint } from "@rdmakit/cc-hpcc"
 import { timely } from "@rdmakit/cc-timely"
 import { type FlowTable, World, type WorldParts } from "@rdmakit/fabric"
 import { RoundRobinNic } from "@rdmakit/nic"
 import type { Ns3Config } from "@rdmakit/ns3"
-import { Ecn, int64Telemetry } from "@rdmakit/packet"
+import { Ecn, int64Telemetry, PintCodec } from "@rdmakit/packet"
 import type { ControllerFactory, PathInfo, Time } from "@rdmakit/protocol"
 import { NEVER } from "@rdmakit/protocol"
 import {
   EcnMarker,
   type EcnThresholds,
+  Ns3PintStamper,
   ns3Ecmp,
   ns3QueuePairHash,
+  PintSwitch,
   type PortBuffer,
   SharedBuffer,
   SharedBufferSwitch,
@@ -19,7 +22,7 @@ import {
 } from "@rdmakit/switch"
 import type { Graph, Ports } from "@rdmakit/topology"
 import { ns3Framing, type RcConfig, type TelemetryKind } from "@rdmakit/transport-ib"
-import { ns3TxNanoseconds, StreamSequence } from "@rdmakit/units"
+import { GlibcRandom, ns3TxNanoseconds, StreamSequence } from "@rdmakit/units"
 import { ns3HeadroomBytes } from "./Ns3Checks.ts"
 
 const NS = 1000
@@ -39,9 +42,10 @@ const rateCodes = (ports: Ports): Uint16Array =>
 const transmissionPs = (bytes: number, rateBps: number): Time => ns3TxNanoseconds(bytes, rateBps) * NS
 
 /** What the controller of each CC_MODE needs in the packet. */
-const telemetryOf = (ccMode: number): TelemetryKind => (ccMode === 3 ? "int" : ccMode === 7 ? "stamp" : "none")
+const telemetryKinds: Readonly<Record<number, TelemetryKind>> = { 3: "int", 7: "stamp", 10: "pint" }
 
-const controllerOf = (config: Ns3Config): ControllerFactory => {
+/** @param random `rand()` of the run, which HPCC-PINT's hosts and switches share */
+const controllerOf = (config: Ns3Config, random: GlibcRandom): ControllerFactory => {
   if (config.ccMode === 1) {
     return dcqcn({
       variant: "ns3",
@@ -70,6 +74,28 @@ const controllerOf = (config: Ns3Config): ControllerFactory => {
       varWin: config.varWindow,
     })
   }
+  if (config.ccMode === 8) {
+    return dctcp({
+      variant: "ns3",
+      g: config.ewmaGain,
+      additiveIncreaseBps: config.dctcpRateAiBps,
+      minRateBps: config.minRateBps,
+      window: windowOf(config),
+    })
+  }
+  if (config.ccMode === 10) {
+    return hpccPint({
+      variant: "ns3",
+      eta: config.targetUtilisation,
+      maxStage: config.miThreshold,
+      additiveIncreaseBps: config.rateAiBps,
+      minRateBps: config.minRateBps,
+      varWin: config.varWindow,
+      logBase: config.pintLogBase,
+      probability: config.pintProbability,
+      random,
+    })
+  }
   return timely({
     variant: "ns3",
     additiveIncreaseBps: config.rateAiBps,
@@ -95,11 +121,12 @@ export interface Ns3Paths {
  * arithmetic in whole nanoseconds, its order of ties, its random streams.
  */
 export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths): WorldParts {
-  const kind = telemetryOf(config.ccMode)
+  const kind = telemetryKinds[config.ccMode] ?? "none"
+  const random = new GlibcRandom()
   const transport: RcConfig = {
     mtuBytes: config.payloadBytes,
     framing: ns3Framing(kind),
-    controller: controllerOf(config),
+    controller: controllerOf(config, random),
     telemetry: kind === "int",
     ackEvery: 1,
     ns3AckBytes: config.l2AckIntervalBytes,
@@ -110,7 +137,7 @@ export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths): Worl
     retryCount: 7,
     ecn: Ecn.NotCapable,
     pacePs: transmissionPs,
-    repace: config.ccMode === 3,
+    repace: config.ccMode === 3 || config.ccMode === 10,
     rateBound: config.rateBound,
   }
   return {
@@ -118,7 +145,7 @@ export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths): Worl
     routes: { order: "descending", parallel: "last" },
     transport,
     controller: transport.controller,
-    makeSwitch: ns3Switches(config, graph),
+    makeSwitch: ns3Switches(config, graph, paths.maxRttNs, random),
     makeNic: (options) => new RoundRobinNic(options),
     path: ns3PathInfo(config, paths),
     choosePort: (source, destination, ports, count) => ns3QueuePairHash(source, destination, ports) % count,
@@ -162,9 +189,11 @@ const ns3PathInfo =
     }
   }
 
-/** One table of buffers, one marker and one sequence of streams serve every switch of a run. */
-function ns3Switches(config: Ns3Config, graph: Graph): WorldParts["makeSwitch"] {
-  let shared: { ecn: EcnMarker | undefined; stamper: TelemetryStamper | undefined } | undefined
+/** One table of buffers, one marker, one stamper and one sequence of streams serve every switch of a run. */
+function ns3Switches(config: Ns3Config, graph: Graph, maxRttNs: number, random: GlibcRandom): WorldParts["makeSwitch"] {
+  let shared:
+    | { ecn: EcnMarker | undefined; stamper: TelemetryStamper | undefined; pint: Ns3PintStamper | undefined }
+    | undefined
   return ({ node, kernel, ports, routes }) => {
     if (shared === undefined) {
       const streams = new StreamSequence(1, 6 * graph.nodes + 2, 1)
@@ -173,6 +202,7 @@ function ns3Switches(config: Ns3Config, graph: Graph): WorldParts["makeSwitch"] 
       shared = {
         ecn: config.ecnEnabled ? new EcnMarker(ports.count, ecnThresholds(config, graph, ports), streams) : undefined,
         stamper: config.ccMode === 3 ? new TelemetryStamper(rateCodes(ports)) : undefined,
+        pint: config.ccMode === 10 ? pintStamper(config, ports, maxRttNs, random) : undefined,
       }
     }
     const buffer = new SharedBuffer(kernel, {
@@ -180,7 +210,7 @@ function ns3Switches(config: Ns3Config, graph: Graph): WorldParts["makeSwitch"] 
       lossless: true,
       ports: portBuffers(node, graph, ports),
     })
-    return new SharedBufferSwitch({
+    const inner = new SharedBufferSwitch({
       node,
       ports: kernel,
       buffer,
@@ -190,8 +220,15 @@ function ns3Switches(config: Ns3Config, graph: Graph): WorldParts["makeSwitch"] 
       marksAll: true,
       stamper: shared.stamper,
     })
+    const { pint } = shared
+    if (pint === undefined) return inner
+    // Eager, for the draws are in the order of the network's events.
+    return new PintSwitch({ inner, ports: kernel, portIds: [...ports.portsOf(node)], stamper: pint, dequeue: "eager" })
   }
 }
+
+const pintStamper = (config: Ns3Config, ports: Ports, maxRttNs: number, random: GlibcRandom): Ns3PintStamper =>
+  new Ns3PintStamper({ rateBps: ports.rateBps, maxRttNs, codec: new PintCodec(config.pintLogBase), random })
 
 /** The headroom of each port, and a threshold that grows with the port's rate. */
 function portBuffers(node: number, graph: Graph, ports: Ports): Array<PortBuffer> {

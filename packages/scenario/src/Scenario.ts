@@ -19,7 +19,7 @@ import { type InputNote, InputsRefused } from "./InputsRefused.ts"
 import { controllerOf } from "./ScenarioControllers.ts"
 import { attempt, decode, ScenarioDocument } from "./ScenarioDocument.ts"
 import { type ScenarioLoss, scenarioSchema } from "./ScenarioSchema.ts"
-import { admissionModel, switchSettings, transportSettings } from "./ScenarioSettings.ts"
+import { admissionModel, switchSettings, transportSettings, withMarking } from "./ScenarioSettings.ts"
 import { type OpenFile, topologyShape } from "./TopologySection.ts"
 
 /** A scenario, read and checked, with everything it names. */
@@ -101,9 +101,11 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
   const ports = new Ports(graph)
   const routes = new Routes(graph, ports)
 
-  const controller = controllerOf(decoded.controller, options.controllers ?? controllers, document)
+  const registry = options.controllers ?? controllers
+  const controller = controllerOf(decoded.controller, registry, document)
   if (isFaults(controller)) faults.push(...controller)
-  const switches: SwitchSettings = switchSettings(decoded.switch ?? {})
+  const marking = registry.get(decoded.controller?.name ?? "")?.marking
+  const switches: SwitchSettings = withMarking(switchSettings(decoded.switch ?? {}), marking, ports)
   for (const [i, rule] of (decoded.switch?.ecnRules ?? []).entries()) {
     if (rule.kmin > rule.kmax)
       faults.push(document.fault(["switch", "ecnRules", i, "kmin"], { expected: "at most kmax" }))

@@ -1,4 +1,5 @@
 import type { AdmissionModel, EcnRule, SwitchSettings, TransportSettings } from "@rdmakit/fabric"
+import type { Ports } from "@rdmakit/topology"
 import { Admission, type AdmissionLimits } from "@rdmakit/workload"
 import type { ScenarioAdmission, ScenarioSwitch, ScenarioTransport } from "./ScenarioSchema.ts"
 
@@ -32,6 +33,18 @@ export const switchSettings = (section: ScenarioSwitch): SwitchSettings => ({
         ),
       }),
 })
+
+/** With the marking that suits the controller at every rate for which the scenario gives none. */
+export const withMarking = (
+  settings: SwitchSettings,
+  marking: ((linkRateBps: number) => EcnRule) | undefined,
+  ports: Ports,
+): SwitchSettings => {
+  if (marking === undefined) return settings
+  const rules = new Map<number, EcnRule>()
+  for (const rateBps of ports.rateBps) if (!rules.has(rateBps)) rules.set(rateBps, marking(rateBps))
+  return { ...settings, ecnRules: new Map([...rules, ...(settings.ecnRules ?? [])]) }
+}
 
 /** Admission control with the limits of a scenario; undefined where it has none. */
 export const admissionModel = (section: ScenarioAdmission): AdmissionModel | undefined => {

@@ -18,7 +18,7 @@ export {
   type SearchPath,
 } from "./InputFile.ts"
 export { type InputNote, InputsRefused } from "./InputsRefused.ts"
-export { ns3HeadroomBytes, runningModes } from "./Ns3Checks.ts"
+export { ns3HeadroomBytes } from "./Ns3Checks.ts"
 export { loadNs3Inputs, type Ns3InputOptions, type Ns3Inputs } from "./Ns3Inputs.ts"
 export { FLOWS_FILE, type Ns3OutputNames, ns3OutputNames, SUMMARY_FILE } from "./Ns3Outputs.ts"
 export { ns3FlowsOf, ns3TopologyOf } from "./Ns3Generated.ts"

@@ -142,11 +142,11 @@ describe("loadNs3Inputs refuses", () => {
       ],
     ],
     [
-      "a mode that does not run yet, and everything else that is wrong",
-      { config: CONFIG.replace("CC_MODE 7", "CC_MODE 10"), flows: "3\n0 1 3 100 5000 2.0\n" },
+      "a logarithm that no digest has room for, and everything else that is wrong",
+      { config: CONFIG.replace("CC_MODE 7", "CC_MODE 10\nPINT_LOG_BASE 300000"), flows: "3\n0 1 3 100 5000 2.0\n" },
       [
-        'mix/config.txt:3:1: CC_MODE: found "10", expected 1 (DCQCN), 3 (HPCC) or 7 (TIMELY); HPCC-PINT is a mode of the simulator that rdmakit does not run yet',
         "mix/flow.txt:3:1: flow: found nothing, expected 3 flows, as the first line says; the file ends after 1",
+        'mix/config.txt:4:1: PINT_LOG_BASE: found "300000", expected a base of digests of 1 to 16 bits, 1.0002 to 250,000',
       ],
     ],
     [
