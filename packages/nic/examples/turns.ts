@@ -29,6 +29,9 @@ const sender = (flow: number, gapPs: Time): NicQueuePair<never, never> => {
     command: () => {},
     handlePacket: () => {},
     handleTimeout: () => {},
+    timers: undefined,
+    lendTimers: () => {},
+    handleTimer: () => {},
     pollEvent: () => undefined,
     pollTransmit: (now, out) => {
       out.opcode = Opcode.WriteOnly
@@ -51,7 +54,8 @@ const ports: NicPorts = {
   wakeAt: (_port, time) => {
     wake = time
   },
-  timerAt: () => {},
+  timerAt: () => 0,
+  cancelTimer: () => {},
 }
 
 const endpoints = new Endpoints<never, never>()

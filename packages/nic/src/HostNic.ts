@@ -1,5 +1,5 @@
 import { Layout, Opcode, Packet } from "@rdmakit/packet"
-import { NEVER, type Nic, type NicPorts, type Time } from "@rdmakit/protocol"
+import { NEVER, type Nic, type NicPorts, type Time, type Timers } from "@rdmakit/protocol"
 import type { Endpoints, NicQueuePair } from "./Endpoints.ts"
 
 export interface HostNicOptions<Command, Event> {
@@ -21,6 +21,9 @@ export interface HostNicOptions<Command, Event> {
 const CONTROL_HEAD = 0
 const CONTROL_TAIL = 1
 
+/** Number of an endpoint's timeout among its timers: above those a controller may have. */
+const TIMEOUT = 15
+
 /**
  * What every ideal NIC does: hands packets to endpoints and lets out what they answer, control packets ahead of data,
  * and keeps their timers. It costs no time itself. How the next queue pair is chosen is the subclass's.
@@ -34,6 +37,8 @@ export abstract class HostNic<Command, Event> implements Nic {
   private readonly portIds: ReadonlyArray<number>
   private readonly controlPauseMask: number
   private readonly onEvent: (endpoint: NicQueuePair<Command, Event>, event: Event) => void
+  /** Whether a port looks for something to send after a controller's timer. */
+  protected readonly timersKick: boolean = true
   /** Packets for endpoints that are gone. */
   late = 0
   /** Sees a control packet before it is queued; for traces. */
@@ -81,14 +86,42 @@ export abstract class HostNic<Command, Event> implements Nic {
     if (answers || !isRequest) this.ports.kick(now, endpoint.port)
   }
 
-  timer(now: Time, index: number): void {
+  timer(now: Time, index: number, timer: number): void {
     const endpoint = this.endpoints.at(index)
-    // A later request made this one void, or the endpoint is gone.
-    if (endpoint === undefined || this.endpoints.armed(index) !== now) return
+    if (endpoint === undefined) return
+    if (timer !== TIMEOUT) {
+      this.controllerTimer(now, endpoint, timer)
+      return
+    }
+    // A later request may have made this one void.
+    if (this.endpoints.armed(index) !== now) return
     this.endpoints.arm(index, NEVER)
     if (endpoint.nextTimeout <= now) endpoint.handleTimeout(now)
     this.drain(now, endpoint)
     this.ports.kick(now, endpoint.port)
+  }
+
+  private controllerTimer(now: Time, endpoint: NicQueuePair<Command, Event>, timer: number): void {
+    const { timers } = endpoint
+    // An endpoint that is gone may have left it behind.
+    if (timers === undefined || timers.due[timer] !== now) return
+    timers.event[timer] = -1
+    timers.due[timer] = NEVER
+    endpoint.handleTimer(now, timer)
+    this.drain(now, endpoint)
+    if (this.timersKick) this.ports.kick(now, endpoint.port)
+  }
+
+  /** Makes the events of the timers that were set, in order of their numbers. */
+  private setTimers(endpoint: NicQueuePair<Command, Event>, timers: Timers): void {
+    const { changed, due, event } = timers
+    timers.changed = 0
+    for (let timer = 0; timer < due.length; timer++) {
+      if (((changed >> timer) & 1) === 0) continue
+      if (event[timer]! >= 0) this.ports.cancelTimer(event[timer]!)
+      const time = due[timer]!
+      event[timer] = time === NEVER ? -1 : this.ports.timerAt(this.node, endpoint.flow, timer, time)
+    }
   }
 
   /** Index of a kernel port among this host's. */
@@ -115,6 +148,8 @@ export abstract class HostNic<Command, Event> implements Nic {
   protected drain(now: Time, endpoint: NicQueuePair<Command, Event>): void {
     while (endpoint.controlPending && this.reply(now, endpoint, this.ports.pool.alloc())) {}
     this.armTimer(endpoint)
+    const { timers } = endpoint
+    if (timers !== undefined && timers.changed !== 0) this.setTimers(endpoint, timers)
     for (let event = endpoint.pollEvent(); event !== undefined; event = endpoint.pollEvent()) {
       this.onEvent(endpoint, event)
     }
@@ -125,7 +160,7 @@ export abstract class HostNic<Command, Event> implements Nic {
     const time = endpoint.nextTimeout
     if (time < this.endpoints.armed(endpoint.flow)) {
       this.endpoints.arm(endpoint.flow, time)
-      this.ports.timerAt(this.node, endpoint.flow, time)
+      this.ports.timerAt(this.node, endpoint.flow, TIMEOUT, time)
     }
   }
 

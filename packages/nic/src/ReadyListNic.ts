@@ -61,6 +61,7 @@ export class ReadyListNic<Command, Event> extends HostNic<Command, Event> {
   }
 
   add(now: Time, endpoint: NicQueuePair<Command, Event>): void {
+    endpoint.lendTimers()
     this.drain(now, endpoint)
     this.ports.kick(now, endpoint.port)
   }

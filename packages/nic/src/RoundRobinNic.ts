@@ -13,6 +13,8 @@ const LISTED = 0
  * miss its turn until the next acknowledgement.
  */
 export class RoundRobinNic<Command, Event> extends HostNic<Command, Event> {
+  // Rates that a timer changes show with the next packet: the reference looks for none to send.
+  protected override readonly timersKick = false
   private readonly lists: ReadonlyArray<Array<NicQueuePair<Command, Event>>>
   private readonly last: Int32Array
 
@@ -25,6 +27,7 @@ export class RoundRobinNic<Command, Event> extends HostNic<Command, Event> {
   add(now: Time, endpoint: NicQueuePair<Command, Event>): void {
     if (endpoint.place === NOWHERE) {
       endpoint.place = LISTED
+      endpoint.lendTimers()
       this.lists[this.portIndex(endpoint.port)]!.push(endpoint)
     }
     this.drain(now, endpoint)

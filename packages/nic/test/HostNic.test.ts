@@ -1,8 +1,8 @@
 import type { Packet } from "@rdmakit/packet"
-import { NEVER } from "@rdmakit/protocol"
+import { NEVER, Timers } from "@rdmakit/protocol"
 import { describe, expect, it } from "vitest"
 import { Endpoints, type HostNicOptions, type NicQueuePair, ReadyListNic, RoundRobinNic } from "../src/index.ts"
-import { bit, FakePorts, FakeQueuePair, pull, receive } from "./world.ts"
+import { bit, FakePorts, FakeQueuePair, pull, receive, TIMEOUT } from "./world.ts"
 
 const kinds = [
   ["ReadyListNic", (options: HostNicOptions<number, string>) => new ReadyListNic(options)],
@@ -173,12 +173,12 @@ describe.each(kinds)("%s as a host's NIC", (_name, make) => {
       receive(nic, ports, 1, 4)
       one.nextTimeout = 130
       // At 60 nothing is due any more.
-      nic.timer(60, 4)
+      nic.timer(60, 4, TIMEOUT)
       expect(one.calls.filter((call) => call.includes("timeout"))).toEqual([])
       expect(ports.timers.map(({ time }) => time)).toEqual([100, 60, 130])
-      nic.timer(100, 4)
-      nic.timer(130, 4)
-      nic.timer(130, 4)
+      nic.timer(100, 4, TIMEOUT)
+      nic.timer(130, 4, TIMEOUT)
+      nic.timer(130, 4, TIMEOUT)
       expect(one.calls.filter((call) => call.includes("timeout"))).toEqual(["130 timeout"])
     })
 
@@ -190,7 +190,7 @@ describe.each(kinds)("%s as a host's NIC", (_name, make) => {
       one.left = 1
       one.events.push("timed out")
       ports.kicks.length = 0
-      nic.timer(100, 4)
+      nic.timer(100, 4, TIMEOUT)
       expect([events, ports.kicks, pull(nic, ports, 100)]).toEqual([["4 timed out"], [0], "4"])
     })
 
@@ -208,13 +208,36 @@ describe.each(kinds)("%s as a host's NIC", (_name, make) => {
       one.nextTimeout = 100
       receive(nic, ports, 1, 4)
       endpoints.remove(4)
-      nic.timer(100, 4)
+      nic.timer(100, 4, TIMEOUT)
       const two = add(4)
-      nic.timer(100, 4)
+      nic.timer(100, 4, TIMEOUT)
       two.nextTimeout = 300
       receive(nic, ports, 2, 4)
-      nic.timer(300, 4)
+      nic.timer(300, 4, TIMEOUT)
       expect([one.calls.at(-1), two.calls.at(-1)]).toEqual(["1 packet 0", "300 timeout"])
+    })
+
+    it("of a controller with several: an event for each, made when it is set, taken away when it is set anew", () => {
+      const { ports, nic, add } = host()
+      const timers = new Timers(3)
+      timers.set(2, 500)
+      timers.set(0, 500)
+      const one = add(4, { timers })
+      expect(ports.controllerTimers).toEqual([
+        { endpoint: 4, timer: 0, time: 500 },
+        { endpoint: 4, timer: 2, time: 500 },
+      ])
+      timers.set(0, 900)
+      timers.cancel(2)
+      receive(nic, ports, 1, 4)
+      expect(ports.cancelled).toEqual([0, 1])
+      expect(ports.controllerTimers.slice(2)).toEqual([{ endpoint: 4, timer: 0, time: 900 }])
+      nic.timer(900, 4, 0)
+      expect([one.calls.at(-1), timers.due[0]]).toEqual(["900 timer 0", NEVER])
+      // It has come: there is nothing to take away when it is set again.
+      timers.set(0, 1000)
+      receive(nic, ports, 901, 4)
+      expect([ports.cancelled.length, ports.controllerTimers.length]).toEqual([2, 4])
     })
   })
 

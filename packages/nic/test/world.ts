@@ -1,6 +1,9 @@
 import { Flag, Opcode, Packet, PacketPool } from "@rdmakit/packet"
-import { NEVER, type Nic, type NicPorts, type Time } from "@rdmakit/protocol"
+import { NEVER, type Nic, type NicPorts, type Time, type Timers } from "@rdmakit/protocol"
 import type { NicQueuePair } from "../src/index.ts"
+
+/** The number by which a NIC asks for an endpoint's timeout. */
+export const TIMEOUT = 15
 
 export const PORTS = 8
 /** What a paused priority is called: a bit. */
@@ -32,12 +35,16 @@ export class FakeQueuePair implements NicQueuePair<number, string> {
   readonly calls: Array<string> = []
   private psn = 0
 
-  constructor(flow: number, options: { left?: number; gap?: Time; priority?: number; port?: number } = {}) {
+  constructor(
+    flow: number,
+    options: { left?: number; gap?: Time; priority?: number; port?: number; timers?: Timers } = {},
+  ) {
     this.flow = flow
     this.left = options.left ?? Infinity
     this.gap = options.gap ?? 0
     this.priority = options.priority ?? 3
     this.port = options.port ?? 0
+    this.ownTimers = options.timers
   }
 
   get hasData(): boolean {
@@ -61,6 +68,15 @@ export class FakeQueuePair implements NicQueuePair<number, string> {
   handleTimeout(now: Time): void {
     this.calls.push(`${now} timeout`)
     this.nextTimeout = NEVER
+  }
+  timers: Timers | undefined = undefined
+  /** What it lends. */
+  ownTimers: Timers | undefined = undefined
+  lendTimers(): void {
+    this.timers = this.ownTimers
+  }
+  handleTimer(now: Time, timer: number): void {
+    this.calls.push(`${now} timer ${timer}`)
   }
   pollEvent(): string | undefined {
     return this.events.shift()
@@ -96,7 +112,7 @@ export class FakePorts implements NicPorts {
   protected readonly wakes = new Array<Time>(PORTS).fill(NEVER)
 
   policyAt(port: number): number {
-    return 16 * port
+    return 32 * port
   }
   kick(_now: Time, port: number): void {
     this.kicks.push(port)
@@ -107,8 +123,16 @@ export class FakePorts implements NicPorts {
   wakeAt(port: number, time: Time): void {
     this.wakes[port] = time
   }
-  timerAt(node: number, endpoint: number, time: Time): void {
-    this.timers.push({ node, endpoint, time })
+  /** Requests for a controller's timers, with their events; and the events taken back. */
+  readonly controllerTimers: Array<{ readonly endpoint: number; readonly timer: number; readonly time: Time }> = []
+  readonly cancelled: Array<number> = []
+  timerAt(node: number, endpoint: number, timer: number, time: Time): number {
+    if (timer === TIMEOUT) this.timers.push({ node, endpoint, time })
+    else return this.controllerTimers.push({ endpoint, timer, time }) - 1
+    return -1
+  }
+  cancelTimer(event: number): void {
+    this.cancelled.push(event)
   }
 }
 

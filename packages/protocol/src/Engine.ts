@@ -1,5 +1,6 @@
 import type { Packet } from "@rdmakit/packet"
 import type { Time } from "./Time.ts"
+import type { Timers } from "./Timers.ts"
 
 /**
  * A transport endpoint without IO: it is handed packets and the time, and asked what to send and when to be woken.
@@ -38,4 +39,10 @@ export interface QueuePair<Command, Event> extends Engine<Command, Event> {
   readonly paceTime: Time
   /** Everything sent and acknowledged. */
   readonly finished: boolean
+  /** The controller's timers, where it has several and they have been lent. */
+  readonly timers: Timers | undefined
+  /** From now on the world runs the timers of `timers` itself, each as an event of its own, and `nextTimeout` leaves them out. */
+  lendTimers(): void
+  /** A timer of `timers` was reached; it has been made idle. */
+  handleTimer(now: Time, timer: number): void
 }

@@ -13,8 +13,10 @@ export interface NicPorts {
   wakeTime(port: number): Time
   /** Sets the wake-up of a port (a `kick` at that time), in place of one that is pending. */
   wakeAt(port: number, time: Time): void
-  /** Asks for `Nic.timer(time, endpoint)` at the NIC of `node`. */
-  timerAt(node: number, endpoint: number, time: Time): void
+  /** Asks for `Nic.timer(time, endpoint, timer)` at the NIC of `node`; the event, for `cancelTimer`. */
+  timerAt(node: number, endpoint: number, timer: number, time: Time): number
+  /** Forgets a timer that has not come. */
+  cancelTimer(event: number): void
 }
 
 /** The NIC of one host: decides which queue pair sends next on each of its ports. */
@@ -26,5 +28,5 @@ export interface Nic {
   /** Nothing would come of a `pull` on this port, whatever the pauses: a kernel need not make one. */
   quiet(port: number): boolean
   /** A timer asked for by `timerAt`. */
-  timer(now: Time, endpoint: number): void
+  timer(now: Time, endpoint: number, timer: number): void
 }

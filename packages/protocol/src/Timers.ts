@@ -11,6 +11,8 @@ const TIMERS_MAX = 8
 export class Timers {
   /** When each is due, ps; NEVER when idle. */
   readonly due: Float64Array
+  /** The world's: the event it made for each, -1 for none. */
+  readonly event: Int32Array
   /** Bit i: timer i was set or cancelled since a world last looked; the world's to clear. */
   changed = 0
 
@@ -19,6 +21,7 @@ export class Timers {
     if (!(Number.isInteger(count) && count >= 1 && count <= TIMERS_MAX))
       throw new RangeError(`timers: ${count}, expected 1 to ${TIMERS_MAX}`)
     this.due = new Float64Array(count).fill(NEVER)
+    this.event = new Int32Array(count).fill(-1)
   }
 
   set(timer: number, time: Time): void {

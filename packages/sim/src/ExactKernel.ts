@@ -12,6 +12,10 @@ import { Transmitter } from "./Transmitter.ts"
 const KIND_BITS = 2
 const Kind = { Wake: 0, Timer: 1, Call: 2 } as const
 
+/** A timer's event names its node and its number in one word. */
+const TIMER_SHIFT = 16
+const NODES_MAX = 1 << TIMER_SHIFT
+
 /** A packet counts its hops in eight bits. */
 const HOPS_LIMIT = 254
 
@@ -119,7 +123,7 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
       this.wakeTimes[target] = NEVER
       this.kickNow(target)
     } else if (kind === Kind.Timer) {
-      this.nics[argument]!.timer(this.clock[0]!, target)
+      this.nics[argument & (NODES_MAX - 1)]!.timer(this.clock[0]!, target, argument >> TIMER_SHIFT)
     } else {
       this.onCall(this.clock[0]!, target, argument)
     }
@@ -292,7 +296,10 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
     this.wakeTimes[port] = time
     this.wakeEvent[port] = this.queue.push(time, Kind.Wake | (port << KIND_BITS), 0)
   }
-  timerAt(node: number, endpoint: number, time: Time): void {
-    this.queue.push(time, Kind.Timer | (endpoint << KIND_BITS), node)
+  timerAt(node: number, endpoint: number, timer: number, time: Time): number {
+    return this.queue.push(time, Kind.Timer | (endpoint << KIND_BITS), node | (timer << TIMER_SHIFT))
+  }
+  cancelTimer(event: number): void {
+    this.queue.cancel(event)
   }
 }

@@ -193,9 +193,9 @@ describe("wake-ups and timers", () => {
 
   it("come at the NIC that asked, in the order of asking where the time is equal", () => {
     const { kernel, asked, run } = alone()
-    kernel.timerAt(1, 40_000, 300)
-    kernel.timerAt(0, 7, 300)
-    kernel.timerAt(0, 8, 200)
+    kernel.timerAt(1, 40_000, 15, 300)
+    kernel.timerAt(0, 7, 0, 300)
+    kernel.timerAt(0, 8, 3, 200)
     run()
     expect(asked).toEqual(["200 timer 0.8", "300 timer 1.40000", "300 timer 0.7"])
   })

@@ -65,8 +65,9 @@ export class NaiveKernel implements SwitchPorts, NicPorts {
   callAt(time: number, target: number, argument: number): void {
     this.at(time, () => this.onCall(this.now, target, argument))
   }
-  timerAt(node: number, endpoint: number, time: number): void {
-    this.at(time, () => this.nics[node]!.timer(this.now, endpoint))
+  timerAt(node: number, endpoint: number, timer: number, time: number): number {
+    this.at(time, () => this.nics[node]!.timer(this.now, endpoint, timer))
+    return 0
   }
   wakeTime(port: number): number {
     return this.ports[port]!.wake?.time ?? NEVER
@@ -86,6 +87,7 @@ export class NaiveKernel implements SwitchPorts, NicPorts {
     return port * POLICY_WORDS
   }
   leave(): void {}
+  cancelTimer(): void {}
   private bytesOf(handles: ReadonlyArray<number>): number {
     const packet = new Packet(this.pool)
     return handles.reduce((sum, handle) => sum + packet.at(handle).wireBytes, 0)

@@ -86,7 +86,7 @@ const play = (s: Scenario, kernel: ExactKernel | NaiveKernel, run: () => void): 
       const port = network.portNode.indexOf(source)
       nics[source]!.send(now, port, { source, destination, priority, wireBytes, flow: 2 * index, psn })
     }
-    kernel.timerAt(source, index, now + 1000)
+    kernel.timerAt(source, index, 0, now + 1000)
   }
   s.sends.forEach(({ time }, index) => void kernel.callAt(time, 0, index))
   run()

@@ -1,5 +1,5 @@
 import { Ecn, Flag, Opcode, type Packet } from "@rdmakit/packet"
-import { type Ack, type Controller, fireTimer, NEVER, type QueuePair, type Time } from "@rdmakit/protocol"
+import { type Ack, type Controller, fireTimer, NEVER, type QueuePair, type Time, type Timers } from "@rdmakit/protocol"
 import { checkController } from "./ControllerFault.ts"
 import { MessageQueue } from "./MessageQueue.ts"
 import { PSN_MASK, PSN_WINDOW, psnDistance } from "./Psn.ts"
@@ -36,6 +36,8 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
   paceTime: Time
   nextTimeout: Time = NEVER
   controlPending = false
+  /** The controller's timers, once lent: the world runs them. */
+  timers: Timers | undefined = undefined
   /** The controller ran on the last acknowledgement: a NIC that keeps a wake-up may have to move it. */
   rateChanged = false
 
@@ -366,13 +368,24 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
   // --- time
 
   private updateTimeout(): void {
-    const timer = this.controller.nextTimer
+    const timer = this.timers === undefined ? this.controller.nextTimer : NEVER
     this.nextTimeout = timer < this.ackDeadline ? timer : this.ackDeadline
+  }
+
+  lendTimers(): void {
+    this.timers = this.controller.timers
+    if (!this.failed) this.updateTimeout()
+  }
+
+  handleTimer(now: Time, timer: number): void {
+    if (this.failed) return
+    if (this.controller.onTimer(now, timer)) this.tookAction(now)
   }
 
   handleTimeout(now: Time): void {
     if (this.failed) return
-    if (this.controller.nextTimer <= now && fireTimer(this.controller, now)) this.tookAction(now)
+    if (this.timers === undefined && this.controller.nextTimer <= now && fireTimer(this.controller, now))
+      this.tookAction(now)
     if (this.ackDeadline <= now) this.ackTimedOut(now)
     if (!this.failed) this.updateTimeout()
   }
