@@ -3,6 +3,7 @@ import { CliConfig, CliOutput, Command, Completions, Flag, GlobalFlag, TerminalC
 import { ChildProcessSpawner } from "effect/process"
 import manifest from "../package.json" with { type: "json" }
 import { compareCommand } from "./commands/CompareCommand.ts"
+import { generateCommand } from "./commands/GenerateCommand.ts"
 import { lintCommand } from "./commands/LintCommand.ts"
 import { runCommand } from "./commands/RunCommand.ts"
 import { startCommand } from "./commands/StartCommand.ts"
@@ -16,7 +17,7 @@ import { Screen } from "./Screen.ts"
 
 const root = Command.make("rdmakit").pipe(
   Command.withDescription("Runs RDMA networks, compares what came out, reads what happened."),
-  Command.withSubcommands([runCommand, compareCommand, traceCommand, lintCommand, startCommand]),
+  Command.withSubcommands([runCommand, compareCommand, traceCommand, lintCommand, generateCommand, startCommand]),
   Command.withExamples([
     { command: "rdmakit run config.txt", description: "Run a config of the HPCC simulator; writes config.results" },
     { command: "rdmakit lint config.txt", description: "Check a config of the HPCC simulator and the files it names" },

@@ -7,7 +7,7 @@ import {
   type Ns3Inputs,
   type ScenarioInputs,
 } from "@rdmakit/scenario"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { WorkingDirectory } from "./Screen.ts"
 import { readStandardInput, STDIN, STDIN_NAME } from "./StandardInput.ts"
 
@@ -20,15 +20,18 @@ export type Inputs =
 export const loadInputs = Effect.fnUntraced(function* (input: {
   readonly file: string
   readonly set: ReadonlyArray<string>
+  /** In place of a scenario's own: its workloads are drawn from it. */
+  readonly seed?: Option.Option<number>
 }) {
   const options = { workingDirectory: yield* WorkingDirectory, overrides: input.set }
   if (input.file === STDIN) {
     const ns3 = yield* loadNs3Inputs(STDIN_NAME, { ...options, configOctets: yield* readStandardInput })
     return { kind: "ns3", ns3 } as Inputs
   }
-  return isScenarioName(input.file)
-    ? ({ kind: "scenario", scenario: yield* loadScenario(input.file, options) } as Inputs)
-    : ({ kind: "ns3", ns3: yield* loadNs3Inputs(input.file, options) } as Inputs)
+  if (!isScenarioName(input.file)) return { kind: "ns3", ns3: yield* loadNs3Inputs(input.file, options) } as Inputs
+  const seeds = Option.toArray(input.seed ?? Option.none()).map((seed) => `seed=${seed}`)
+  const overrides = [...input.set, ...seeds]
+  return { kind: "scenario", scenario: yield* loadScenario(input.file, { ...options, overrides }) } as Inputs
 })
 
 export const nameOf = (inputs: Inputs): string => (inputs.kind === "ns3" ? inputs.ns3.name : inputs.scenario.name)

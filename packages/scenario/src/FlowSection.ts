@@ -30,15 +30,21 @@ export const workloadEntry = Schema.declareConstructor<FlowEntry, unknown>()([],
   return Effect.fail(new SchemaIssue.Pointer(["workload"], issue))
 })
 
-/** What the flows are made for. */
-export interface FlowContext {
+/** What a workload is made for. */
+export interface WorkloadPlace {
   readonly document: FieldSource
-  /** Where the topology comes from, for messages. */
-  readonly file: string
   readonly graph: Graph
-  readonly routes: Routes
+  /** Of which hosts can send to which. */
+  readonly routes: Pick<Routes, "reachable">
   readonly seed: number
   readonly open: OpenFile
+}
+
+/** What the flows are made for. */
+export interface FlowContext extends WorkloadPlace {
+  readonly routes: Routes
+  /** Where the topology comes from, for messages. */
+  readonly file: string
 }
 
 export interface LoadedFlows {
@@ -137,7 +143,7 @@ export const workloadFlows = Effect.fnUntraced(function* (
   entry: WorkloadBase,
   at: FieldPath,
   index: number,
-  { document, graph, routes, seed: seedOfAll, open }: FlowContext,
+  { document, graph, routes, seed: seedOfAll, open }: WorkloadPlace,
 ) {
   const hosts = entry.hosts ?? [...hostsOf(graph)]
   for (const [key, nodes] of Object.entries(namedNodes(entry))) {
@@ -192,7 +198,7 @@ const filedSizes = Effect.fnUntraced(function* (
 ) {
   if (entry.size !== undefined && entry.sizes !== undefined) {
     const hint = "size is of every flow, sizes are a distribution"
-    return yield* Effect.fail(document.fault([...at, "size"], { expected: "either size or sizes", hint }, "key"))
+    return yield* Effect.fail(document.fault([...at, "size"], { expected: "either size or sizes", hint }))
   }
   if (entry.sizes === undefined) {
     return yield* Effect.fail(document.fault([...at, "size"], { expected: "this field, or sizes" }, "parent"))

@@ -43,14 +43,23 @@ export const generateTopology = (
     return graph
   })
 
+export interface GenerateFlowsOptions {
+  readonly graph: Graph
+  /** Whether every host can reach every other: then nothing is looked up. Default false. */
+  readonly connected?: boolean
+  /** Of a workload that names none. */
+  readonly seed: number
+  readonly search: SearchPath
+}
+
 /** The flows of the workload in a source's section `flows`, as a scenario's. */
 export const generateFlows = (
   source: FieldSource,
-  { graph, seed, search }: { readonly graph: Graph; readonly seed: number; readonly search: SearchPath },
+  { graph, connected = false, seed, search }: GenerateFlowsOptions,
 ): Effect.Effect<ReadonlyArray<WorkloadFlow>, InputsRefused, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function* () {
     const { flows } = yield* decoded(Schema.Struct({ flows: workloadEntry }), source)
-    const routes = new Routes(graph, new Ports(graph))
-    const context = { document: source, file: "", graph, routes, seed, open: openFrom(source, search) }
-    return yield* Effect.mapError(workloadFlows(flows as WorkloadBase, ["flows"], 0, context), refusal)
+    const routes = connected ? { reachable: () => true } : new Routes(graph, new Ports(graph))
+    const place = { document: source, graph, routes, seed, open: openFrom(source, search) }
+    return yield* Effect.mapError(workloadFlows(flows as WorkloadBase, ["flows"], 0, place), refusal)
   })

@@ -191,7 +191,7 @@ describe("what is refused, and where", () => {
     [
       "two kinds of sizes",
       "workload: ring, size: 1, sizes: WebSearch",
-      "s.yaml:3:23: flows\\[0\\].size: .*either size or sizes",
+      "s.yaml:3:29: flows\\[0\\].size: .*either size or sizes",
     ],
     ["a size of nothing", "workload: ring, size: 0", "s.yaml:3:29: flows\\[0\\].size: .*at least 1"],
     [

@@ -1,0 +1,77 @@
+import { Effect, FileSystem, Option, Path, type PlatformError } from "effect"
+import { Refused } from "./Exit.ts"
+import { Screen, WorkingDirectory } from "./Screen.ts"
+
+export interface OutputFileOptions {
+  /** Where to write; none: standard output. */
+  readonly out: Option.Option<string>
+  /** Replace a file that is there. */
+  readonly force: boolean
+  /** Files that were read for it, as the user names them: none of them is replaced. */
+  readonly inputs: ReadonlyArray<string>
+}
+
+const FILE_MODE = 0o644
+const ELSEWHERE = "choose another with --out FILE"
+
+/** Refuses a place that cannot or must not be written to, before anything is made for it. */
+export const checkOutputFile = Effect.fnUntraced(function* ({ out, force, inputs }: OutputFileOptions) {
+  if (Option.isNone(out)) return
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const cwd = yield* WorkingDirectory
+  const name = out.value
+  const target = path.resolve(cwd, name)
+  if (inputs.some((input) => path.resolve(cwd, input) === target)) {
+    return yield* new Refused({ message: `${name}: would replace an input`, hint: ELSEWHERE })
+  }
+  const info = yield* Effect.option(files.stat(target))
+  if (Option.isNone(info)) return
+  if (info.value.type !== "File") {
+    return yield* new Refused({ message: `${name}: found a folder, expected a file or nothing`, hint: ELSEWHERE })
+  }
+  if (!force) {
+    const hint = `${ELSEWHERE}, or --force to replace it`
+    return yield* new Refused({ message: `${name}: found a file, expected nothing`, hint })
+  }
+})
+
+/** Makes a folder and those above it, one by one: Node's own recursion does not end where nothing can be made. */
+const makeFolder = (
+  files: FileSystem.FileSystem,
+  path: Path.Path,
+  folder: string,
+): Effect.Effect<void, PlatformError.PlatformError> =>
+  Effect.gen(function* () {
+    if (yield* files.exists(folder)) return
+    yield* makeFolder(files, path, path.dirname(folder))
+    yield* files.makeDirectory(folder)
+  })
+
+/** Writes a text to a file, all of it at once: before that nothing is seen of it. Without a file, to the screen. */
+export const writeOutputFile = (text: string, options: OutputFileOptions) =>
+  Effect.gen(function* () {
+    yield* checkOutputFile(options)
+    if (Option.isNone(options.out)) return yield* (yield* Screen).out.write(text)
+    const name = options.out.value
+    const files = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const target = path.resolve(yield* WorkingDirectory, name)
+    const folder = path.dirname(target)
+    yield* Effect.gen(function* () {
+      yield* makeFolder(files, path, folder)
+      // On the same file system as the target, so that renaming is all that publishing takes.
+      const staging = yield* Effect.acquireRelease(
+        files.makeTempDirectory({ directory: folder, prefix: `.${path.basename(target)}-unfinished-` }),
+        (made) => Effect.ignore(files.remove(made, { recursive: true, force: true })),
+      )
+      const staged = path.join(staging, path.basename(target))
+      yield* files.writeFileString(staged, text)
+      yield* files.chmod(staged, FILE_MODE)
+      yield* files.rename(staged, target)
+    }).pipe(
+      Effect.mapError(
+        ({ reason }) => new Refused({ message: `${name}: cannot be written to: ${reason.message}`, hint: ELSEWHERE }),
+      ),
+    )
+  }).pipe(Effect.scoped)
