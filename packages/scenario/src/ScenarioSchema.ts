@@ -112,7 +112,7 @@ export type ScenarioController = typeof ControllerSection.Type
 export const scenarioSchema = <T, F>(topology: Schema.Codec<T, unknown>, flows: Schema.Codec<F, unknown>) =>
   Schema.Struct({
     name: Schema.optionalKey(Text),
-    /** Of ECMP, marks and losses. Default 0. */
+    /** Of workloads, ECMP, marks and losses. Default 0. */
     seed: Schema.optionalKey(whole(0, 0xffffffff)),
     /** Nothing at or after this time happens. Default: until nothing is left to do. */
     stop: Schema.optionalKey(Time),
