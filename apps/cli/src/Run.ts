@@ -19,10 +19,11 @@ import { counted, grouped, short } from "./Figures.ts"
 import { type Inputs, loadInputs, nameOf, notesOf } from "./Inputs.ts"
 import { paintOf } from "./Paint.ts"
 import { defaultFolder, openResultFolder } from "./ResultFolder.ts"
+import { type ResultsInput, recorderOf, resultNames, seriesLine, wantedResults, writeResults } from "./Results.ts"
 import { print, Screen, tell, WorkingDirectory } from "./Screen.ts"
 import { slowdownJson, slowdownLines } from "./SlowdownTable.ts"
 
-export interface RunInput {
+export interface RunInput extends ResultsInput {
   readonly file: string
   readonly out: Option.Option<string>
   readonly seed: Option.Option<number>
@@ -39,22 +40,26 @@ export const run = (input: RunInput) =>
   Effect.gen(function* () {
     const cost = costMeter(true)
     const { err } = yield* Screen
+    const wanted = yield* wantedResults(input)
     const inputs = yield* loadInputs(input)
     if (!input.json) yield* showNotes(foldIdleKeys(notesOf(inputs)), err)
     const path = yield* Path.Path
     const name = Option.getOrElse(input.out, () => defaultFolder(path, input.file))
     const folder = yield* openResultFolder(name, { force: input.force, input: nameOf(inputs) })
-    yield* spareInputs(inputs, name)
+    yield* spareInputs(inputs, name, Object.values(resultNames(wanted)))
     const files = yield* FileSystem.FileSystem
     const simulation = yield* simulationOf(inputs, input.seed, folder.staging)
+    const recorder = recorderOf(simulation.run, wanted)
     const outcome = yield* execute(simulation.run)
     for (const [file, text] of simulation.texts()) yield* files.writeFileString(path.join(folder.staging, file), text)
     yield* files.writeFileString(path.join(folder.staging, FLOWS_FILE), flowsCsv(outcome))
-    const summary = summaryOf(inputs, outcome, cost(), { flows: FLOWS_FILE, ...simulation.names })
+    yield* writeResults(folder.staging, wanted, { ...wordsOf(inputs, path), outcome, recorder })
+    const names = { flows: FLOWS_FILE, ...resultNames(wanted), ...simulation.names }
+    const summary = summaryOf(inputs, outcome, cost(), names)
     yield* files.writeFileString(path.join(folder.staging, SUMMARY_FILE), `${JSON.stringify(summary, null, 2)}\n`)
     yield* folder.publish
     if (input.json) yield* print(JSON.stringify({ folder: name, ...summary }))
-    else yield* showOutcome(outcome, summary, name)
+    else yield* showOutcome(outcome, summary, name, seriesLine(wanted, recorder))
     if (outcome.partial) return yield* new Exit({ code: exitCodes.interrupted })
     if (outcome.unfinished.length > 0) return yield* new Exit({ code: exitCodes.notWell })
   }).pipe(
@@ -78,7 +83,7 @@ const tooLarge = ({ message }: PoolExhausted) =>
   })
 
 /** Refuses a folder in which an output would take the place of an input. */
-const spareInputs = Effect.fnUntraced(function* (inputs: Inputs, folder: string) {
+const spareInputs = Effect.fnUntraced(function* (inputs: Inputs, folder: string, results: ReadonlyArray<string>) {
   if (inputs.kind !== "ns3") return
   const path = yield* Path.Path
   const cwd = yield* WorkingDirectory
@@ -86,7 +91,7 @@ const spareInputs = Effect.fnUntraced(function* (inputs: Inputs, folder: string)
   const read = new Set(
     [name, ...Object.values(files)].filter((file) => file !== "").map((file) => path.resolve(cwd, file)),
   )
-  for (const output of [FLOWS_FILE, SUMMARY_FILE, ...Object.values(ns3OutputNames(configFile))]) {
+  for (const output of [FLOWS_FILE, SUMMARY_FILE, ...results, ...Object.values(ns3OutputNames(configFile))]) {
     if (output === "" || !read.has(path.resolve(cwd, folder, output))) continue
     return yield* new Refused({
       message: `${folder}: ${output} would replace an input of this run`,
@@ -141,6 +146,16 @@ const writeAll = (descriptor: number, octets: Uint8Array): void => {
   for (let at = 0; at < octets.length; ) at += writeSync(descriptor, octets, at)
 }
 
+/** What a report is headed with, and what its slowdowns are against. */
+const wordsOf = (inputs: Inputs, path: Path.Path) => ({
+  title: inputs.kind === "ns3" ? path.basename(inputs.ns3.name) : inputs.scenario.title,
+  input: nameOf(inputs),
+  ideal:
+    inputs.kind === "ns3"
+      ? "the standalone time by the HPCC simulator's formula"
+      : "the time alone in the network, on the path it took",
+})
+
 /** What summary.json holds: times in seconds, sizes in bytes, shares from 0 to 1. */
 const summaryOf = (inputs: Inputs, outcome: RunOutcome, cost: RunCost, files: Readonly<Record<string, string>>) => {
   const { flows: _flows, idealPs: _ideal, simulatedPs, unfinished, notes, ...rest } = outcome
@@ -162,6 +177,7 @@ const showOutcome = Effect.fnUntraced(function* (
   outcome: RunOutcome,
   summary: ReturnType<typeof summaryOf>,
   folder: string,
+  series: string | undefined,
 ) {
   const { out, columns } = yield* Screen
   const { bold, yellow, red } = paintOf(out)
@@ -182,6 +198,7 @@ const showOutcome = Effect.fnUntraced(function* (
     const rest = counted(outcome.unfinished.length, "flow")
     yield* print(yellow(`stopped by Ctrl-C with ${rest} unfinished: the results are partial`))
   } else yield* showUnfinished(outcome.unfinished, red)
+  if (series !== undefined) yield* print(series)
   yield* print(`results in ${folder}`)
 })
 

@@ -76,7 +76,12 @@ describe("run", () => {
       expect(summaryOf(join(cwd, "config.results")).controller).toBe(mode === "3" ? "hpcc/ns3" : "timely/ns3")
     }
     const written = filesIn(join(cwd, "config.results"))
-    expect(written).toEqual(["flows.csv", "hpcc.fct.txt", "hpcc.pfc.txt", "hpcc.qlen.txt", "hpcc.tr", "summary.json"])
+    expect(written).toEqual([
+      "flows.csv",
+      ...["hpcc.fct.txt", "hpcc.pfc.txt", "hpcc.qlen.txt", "hpcc.tr"],
+      "report.html",
+      "summary.json",
+    ])
     expect(filesIn(cwd).filter((name) => name.includes("unfinished"))).toEqual([])
   })
 

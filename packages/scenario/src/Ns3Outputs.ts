@@ -1,8 +1,12 @@
 import { type ConfigFile, Ns3FormatError } from "@rdmakit/ns3"
+import { seriesFile, seriesNames } from "./results/seriesCsv.ts"
 
 /** The files of a run's folder that every run has. */
 export const SUMMARY_FILE = "summary.json"
 export const FLOWS_FILE = "flows.csv"
+/** Those that a run has when they are asked for. */
+export const PARQUET_FILE = "flows.parquet"
+export const REPORT_FILE = "report.html"
 
 /** The names of the simulator's own output files in the folder of a run: the base names of the config's; "" for none. */
 export interface Ns3OutputNames {
@@ -26,6 +30,9 @@ export const checkOutputs = (configFile: ConfigFile): Ns3FormatError | undefined
   const taken = new Map([
     [SUMMARY_FILE, "the summary"],
     [FLOWS_FILE, "the list of flows"],
+    [PARQUET_FILE, "the list of flows"],
+    [REPORT_FILE, "the report"],
+    ...seriesNames.map((series): [string, string] => [seriesFile(series), `the series of --series ${series}`]),
   ])
   for (const [key, name] of [
     ["FCT_OUTPUT_FILE", fct],

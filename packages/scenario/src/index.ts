@@ -19,11 +19,20 @@ export {
 } from "./InputFile.ts"
 export { type InputNote, InputsRefused } from "./InputsRefused.ts"
 export { ns3HeadroomBytes } from "./Ns3Checks.ts"
+export { ns3FlowOf, ns3FlowsOf, ns3TopologyOf } from "./Ns3Generated.ts"
 export { loadNs3Inputs, type Ns3InputOptions, type Ns3Inputs } from "./Ns3Inputs.ts"
-export { FLOWS_FILE, type Ns3OutputNames, ns3OutputNames, SUMMARY_FILE } from "./Ns3Outputs.ts"
-export { ns3FlowsOf, ns3TopologyOf } from "./Ns3Generated.ts"
+export {
+  FLOWS_FILE,
+  type Ns3OutputNames,
+  ns3OutputNames,
+  PARQUET_FILE,
+  REPORT_FILE,
+  SUMMARY_FILE,
+} from "./Ns3Outputs.ts"
 export { type Ns3Files, Ns3Simulation } from "./Ns3Simulation.ts"
+export { Recorder, type RecorderOptions } from "./results/Recorder.ts"
 export { slowdownRows, slowdownsOf } from "./results/Slowdowns.ts"
+export { type SeriesName, seriesCsv, seriesFile, seriesNames } from "./results/seriesCsv.ts"
 export { isScenarioName, loadScenario, type ScenarioInputs, type ScenarioOptions } from "./Scenario.ts"
 export type { FieldFault, FieldPath, FieldSource } from "./ScenarioDocument.ts"
 export { ScenarioSimulation } from "./ScenarioSimulation.ts"

@@ -26,6 +26,24 @@ export const runCommand = Command.make(
       Flag.withDescription("Replace a value of the config; may be repeated"),
       Flag.atLeast(0),
     ),
+    report: Flag.Boolean("report").pipe(
+      Flag.withDescription("Write report.html, a page that shows the run (default; --no-report: none)"),
+      Flag.withDefault(true),
+    ),
+    parquet: Flag.Boolean("parquet").pipe(
+      Flag.withDescription("Write flows.parquet, the table of flows for DuckDB, pandas and others"),
+      Flag.withDefault(false),
+    ),
+    series: Flag.String("series").pipe(
+      Flag.withMetavar("LIST"),
+      Flag.withDescription("Write time series as CSV: of rate,window,queue those named"),
+      Flag.atLeast(0),
+    ),
+    sample: Flag.String("sample").pipe(
+      Flag.withMetavar("TIME"),
+      Flag.withDescription("Between samples, such as 1us (default: 100ns, longer in long runs)"),
+      Flag.optional,
+    ),
     force: Flag.Boolean("force").pipe(
       Flag.withDescription("Write into a folder that holds other things"),
       Flag.withDefault(false),
@@ -44,8 +62,10 @@ export const runCommand = Command.make(
   Command.withShortDescription("Run a network and write what happened"),
   Command.withDescription(
     `Runs a config of the HPCC simulator, or a scenario (.yaml, .yml, .json), and
-  writes a folder of results: flows.csv, summary.json and, of a config, the
-  simulator's output files under their base names.
+  writes a folder of results: report.html, a page to look at; flows.csv, a line
+  for each flow; summary.json; what was asked for besides (flows.parquet,
+  rate.csv, window.csv, queue.csv); and, of a config, the simulator's output
+  files under their base names.
   Paths in the file are looked for in the working directory, then in the file's
   folder, then in its parent.
 
@@ -57,6 +77,7 @@ export const runCommand = Command.make(
     { command: "rdmakit run mix/config.txt", description: "Writes config.results" },
     { command: "rdmakit run incast.yaml --set switch.buffer=16MiB", description: "A scenario, one value replaced" },
     { command: "rdmakit run config.txt --set 'KMIN_MAP=1 100000000000 400'", description: "A value of several words" },
+    { command: "rdmakit run incast.yaml --series rate,queue --sample 1us", description: "Time series as CSV" },
     { command: "rdmakit run config.txt --json | jq .packetHops", description: "For other programs" },
   ]),
 )

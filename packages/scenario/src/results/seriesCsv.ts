@@ -1,0 +1,63 @@
+import type { TimeSeries } from "@rdmakit/metrics"
+import type { Recorder } from "./Recorder.ts"
+
+/** What is written as a series, each to a file of its own. */
+export const seriesNames = ["rate", "window", "queue"] as const
+export type SeriesName = (typeof seriesNames)[number]
+
+export const seriesFile = (name: SeriesName): string => `${name}.csv`
+
+/**
+ * A time series as a table with units in its header, a line for each flow or port at each sample, in order of time.
+ *
+ * - `rate`: the rate each flow's controller was set to, while the flow was under way.
+ * - `window`: its window; empty where there is none.
+ * - `queue`: bytes waiting at each port of a switch; 0 at the samples before and after some wait, and no line otherwise.
+ */
+export const seriesCsv = (recorder: Recorder, name: SeriesName): string => {
+  switch (name) {
+    case "rate":
+      return flowsText(recorder.flows, "time_ps,flow,rate_bps\n", 0)
+    case "window":
+      return flowsText(recorder.flows, "time_ps,flow,window_bytes\n", 1)
+    case "queue":
+      return queuesText(recorder)
+  }
+}
+
+const flowsText = (series: TimeSeries, header: string, column: number): string => {
+  const lines = [header]
+  for (let sample = 0; sample < series.samples; sample++) {
+    const time = series.timeOf(sample)
+    const end = series.endOf(sample)
+    for (let row = series.firstOf(sample); row < end; row++) {
+      const value = series.valueOf(row, column)
+      lines.push(`${time},${series.keyOf(row)},${Number.isFinite(value) ? value : ""}\n`)
+    }
+  }
+  return lines.join("")
+}
+
+const queuesText = ({ queues, world }: Recorder): string => {
+  const { node, iface } = world.ports
+  const lines = ["time_ps,node,interface,queue_bytes\n"]
+  const at = (sample: number): Map<number, number> => {
+    const bytes = new Map<number, number>()
+    if (sample < 0 || sample >= queues.samples) return bytes
+    const end = queues.endOf(sample)
+    for (let row = queues.firstOf(sample); row < end; row++) bytes.set(queues.keyOf(row), queues.valueOf(row))
+    return bytes
+  }
+  let before = at(-1)
+  let now = at(0)
+  for (let sample = 0; sample < queues.samples; sample++) {
+    const after = at(sample + 1)
+    const ports = [...new Set([...before.keys(), ...now.keys(), ...after.keys()])].sort((a, b) => a - b)
+    for (const port of ports) {
+      lines.push(`${queues.timeOf(sample)},${node[port]},${iface[port]},${now.get(port) ?? 0}\n`)
+    }
+    before = now
+    now = after
+  }
+  return lines.join("")
+}
