@@ -6,6 +6,7 @@ import { compareCommand } from "./commands/CompareCommand.ts"
 import { generateCommand } from "./commands/GenerateCommand.ts"
 import { lintCommand } from "./commands/LintCommand.ts"
 import { runCommand } from "./commands/RunCommand.ts"
+import { schemaCommand } from "./commands/SchemaCommand.ts"
 import { startCommand } from "./commands/StartCommand.ts"
 import { traceCommand } from "./commands/TraceCommand.ts"
 import { exitCodes } from "./Exit.ts"
@@ -17,7 +18,15 @@ import { Screen } from "./Screen.ts"
 
 const root = Command.make("rdmakit").pipe(
   Command.withDescription("Runs RDMA networks, compares what came out, reads what happened."),
-  Command.withSubcommands([runCommand, compareCommand, traceCommand, lintCommand, generateCommand, startCommand]),
+  Command.withSubcommands([
+    runCommand,
+    compareCommand,
+    traceCommand,
+    lintCommand,
+    generateCommand,
+    schemaCommand,
+    startCommand,
+  ]),
   Command.withExamples([
     { command: "rdmakit run config.txt", description: "Run a config of the HPCC simulator; writes config.results" },
     { command: "rdmakit lint config.txt", description: "Check a config of the HPCC simulator and the files it names" },

@@ -1,6 +1,20 @@
 /** The kinds of values that the fields of a scenario have. Each says what it expects when it finds something else. */
 import { tryParseRate, tryParseSize, tryParseTime, type UnitError } from "@rdmakit/units"
 import { Effect, Schema, SchemaIssue } from "effect"
+import {
+  type Written,
+  writtenAs,
+  writtenFile,
+  writtenFlag,
+  writtenNodes,
+  writtenRate,
+  writtenShare,
+  writtenSize,
+  writtenText,
+  writtenTime,
+  writtenWhole,
+  writtenWord,
+} from "./WrittenFields.ts"
 
 /** A value that is not what it should be, and perhaps why. */
 export class Wrong {
@@ -10,14 +24,21 @@ export class Wrong {
   }
 }
 
-/** A field read by a function; `expected` completes "found …, expected …". */
-export const field = <A>(expected: string, read: (value: unknown) => A | Wrong) =>
-  Schema.declareConstructor<A, unknown>()([], () => (value) => {
-    const result = read(value)
-    return result instanceof Wrong
-      ? Effect.fail(new SchemaIssue.InvalidValue({ expected, message: result.hint }))
-      : Effect.succeed(result)
-  })
+/**
+ * A field read by a function; `expected` completes "found …, expected …". How it is written is for the JSON Schema:
+ * whatever `read` takes must fit it.
+ */
+export const field = <A>(expected: string, read: (value: unknown) => A | Wrong, written: Written = Schema.Json) =>
+  Schema.declareConstructor<A, unknown>()(
+    [],
+    () => (value) => {
+      const result = read(value)
+      return result instanceof Wrong
+        ? Effect.fail(new SchemaIssue.InvalidValue({ expected, message: result.hint }))
+        : Effect.succeed(result)
+    },
+    writtenAs<A>(written, expected),
+  )
 
 const quantity =
   (parse: (text: string) => number | UnitError, bare: (value: number) => boolean) =>
@@ -40,38 +61,55 @@ export const readRate = (value: unknown): number | Wrong => {
 }
 
 /** At least one byte. */
-export const positiveSize = field("a size of at least 1, such as 500KB", (value) => {
-  const size = readSize(value)
-  return size instanceof Wrong || size > 0 ? size : new Wrong()
-})
+export const positiveSize = field(
+  "a size of at least 1, such as 500KB",
+  (value) => {
+    const size = readSize(value)
+    return size instanceof Wrong || size > 0 ? size : new Wrong()
+  },
+  writtenSize,
+)
 export const positiveTime = (example: string) =>
-  field(`a time above 0, such as ${example}`, (value) => {
-    const time = readTime(value)
-    return time instanceof Wrong || time > 0 ? time : new Wrong()
-  })
+  field(
+    `a time above 0, such as ${example}`,
+    (value) => {
+      const time = readTime(value)
+      return time instanceof Wrong || time > 0 ? time : new Wrong()
+    },
+    writtenTime,
+  )
 
-export const Size = field("a size such as 1MB or 32MiB", readSize)
-export const Time = field("a time such as 10us", readTime)
-export const Rate = field("a rate such as 100Gbps", readRate)
-export const Flag = field("true or false", (value) => (typeof value === "boolean" ? value : new Wrong()))
-export const Text = field("a text", (value) => (typeof value === "string" ? value : new Wrong()))
-export const FileName = field("the name of a file", (value) =>
-  typeof value === "string" && value !== "" ? value : new Wrong(),
+export const Size = field("a size such as 1MB or 32MiB", readSize, writtenSize)
+export const Time = field("a time such as 10us", readTime, writtenTime)
+export const Rate = field("a rate such as 100Gbps", readRate, writtenRate)
+export const Flag = field("true or false", (value) => (typeof value === "boolean" ? value : new Wrong()), writtenFlag)
+export const Text = field("a text", (value) => (typeof value === "string" ? value : new Wrong()), writtenText)
+export const FileName = field(
+  "the name of a file",
+  (value) => (typeof value === "string" && value !== "" ? value : new Wrong()),
+  writtenFile,
 )
 
 export const whole = (least: number, most: number) =>
-  field(`a whole number ${least}..${most}`, (value) =>
-    typeof value === "number" && Number.isInteger(value) && value >= least && value <= most ? value : new Wrong(),
+  field(
+    `a whole number ${least}..${most}`,
+    (value) =>
+      typeof value === "number" && Number.isInteger(value) && value >= least && value <= most ? value : new Wrong(),
+    writtenWhole(least, most),
   )
 
 /** A number from 0 to 1. */
-export const Share = field("a number 0..1", (value) =>
-  typeof value === "number" && value >= 0 && value <= 1 ? value : new Wrong(),
+export const Share = field(
+  "a number 0..1",
+  (value) => (typeof value === "number" && value >= 0 && value <= 1 ? value : new Wrong()),
+  writtenShare,
 )
 
 export const words = <const Words extends ReadonlyArray<string>>(list: Words) =>
-  field(list.join(" or "), (value): Words[number] | Wrong =>
-    list.includes(value as string) ? (value as Words[number]) : new Wrong(),
+  field(
+    list.join(" or "),
+    (value): Words[number] | Wrong => (list.includes(value as string) ? (value as Words[number]) : new Wrong()),
+    writtenWord(list),
   )
 
 export const NODE_MAX = 65_535
@@ -80,12 +118,16 @@ const Node = whole(0, NODE_MAX)
 export { Node }
 
 /** A node, or several: `0..15`. */
-export const Nodes = field("a node, or several such as 0..15", (value): ReadonlyArray<number> | Wrong => {
-  const isNode = (node: number): boolean => Number.isInteger(node) && node >= 0 && node <= NODE_MAX
-  if (typeof value === "number") return isNode(value) ? [value] : new Wrong()
-  const match = typeof value === "string" ? /^(\d{1,5})\s*\.\.\s*(\d{1,5})$/.exec(value) : null
-  if (match === null) return new Wrong()
-  const [first, last] = [Number(match[1]), Number(match[2])]
-  if (!isNode(last) || first > last) return new Wrong("the first comes before the last")
-  return Array.from({ length: last - first + 1 }, (_, i) => first + i)
-})
+export const Nodes = field(
+  "a node, or several such as 0..15",
+  (value): ReadonlyArray<number> | Wrong => {
+    const isNode = (node: number): boolean => Number.isInteger(node) && node >= 0 && node <= NODE_MAX
+    if (typeof value === "number") return isNode(value) ? [value] : new Wrong()
+    const match = typeof value === "string" ? /^(\d{1,5})\s*\.\.\s*(\d{1,5})$/.exec(value) : null
+    if (match === null) return new Wrong()
+    const [first, last] = [Number(match[1]), Number(match[2])]
+    if (!isNode(last) || first > last) return new Wrong("the first comes before the last")
+    return Array.from({ length: last - first + 1 }, (_, i) => first + i)
+  },
+  writtenNodes(NODE_MAX),
+)

@@ -15,13 +15,18 @@ import {
   whole,
   words,
 } from "./ScenarioFields.ts"
+import { writtenNever, writtenSize } from "./WrittenFields.ts"
 
 const BUFFER_MAX = 2 ** 31 - 1
 
-const BufferSize = field("a size below 2GiB, such as 32MiB", (value) => {
-  const size = Schema.decodeUnknownOption(Size)(value)
-  return size._tag === "Some" && size.value <= BUFFER_MAX ? size.value : new Wrong()
-})
+const BufferSize = field(
+  "a size below 2GiB, such as 32MiB",
+  (value) => {
+    const size = Schema.decodeUnknownOption(Size)(value)
+    return size._tag === "Some" && size.value <= BUFFER_MAX ? size.value : new Wrong()
+  },
+  writtenSize,
+)
 
 /** Flows between hosts that are named. */
 export const Flow = Schema.Struct({
@@ -56,18 +61,26 @@ const SwitchSection = Schema.Struct({
 })
 export type ScenarioSwitch = typeof SwitchSection.Type
 
-const Never = field("a time such as 4ms, above 0, or never", (value) => {
-  if (value === "never") return Number.POSITIVE_INFINITY
-  const time = Schema.decodeUnknownOption(Time)(value)
-  return time._tag === "Some" && time.value > 0 ? time.value : new Wrong()
-})
+const Never = field(
+  "a time such as 4ms, above 0, or never",
+  (value) => {
+    if (value === "never") return Number.POSITIVE_INFINITY
+    const time = Schema.decodeUnknownOption(Time)(value)
+    return time._tag === "Some" && time.value > 0 ? time.value : new Wrong()
+  },
+  writtenNever,
+)
 
 const TransportSection = Schema.Struct({
   mtu: Schema.optionalKey(
-    field("a size 1..16MiB, such as 1000 or 4KiB", (value) => {
-      const size = Schema.decodeUnknownOption(Size)(value)
-      return size._tag === "Some" && size.value >= 1 && size.value <= 2 ** 24 ? size.value : new Wrong()
-    }),
+    field(
+      "a size 1..16MiB, such as 1000 or 4KiB",
+      (value) => {
+        const size = Schema.decodeUnknownOption(Size)(value)
+        return size._tag === "Some" && size.value >= 1 && size.value <= 2 ** 24 ? size.value : new Wrong()
+      },
+      writtenSize,
+    ),
   ),
   framing: Schema.optionalKey(words(["simulator", "rocev2"])),
   baseRtt: Schema.optionalKey(words(["fabric", "pair"])),

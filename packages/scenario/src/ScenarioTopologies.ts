@@ -13,6 +13,7 @@ import {
 } from "@rdmakit/topology"
 import { Schema } from "effect"
 import { FileName, field, NODE_MAX, Node, Rate, Share, Time, Wrong, whole } from "./ScenarioFields.ts"
+import { writtenEven } from "./WrittenFields.ts"
 
 const Count = whole(1, NODE_MAX)
 const linkFields = {
@@ -64,8 +65,11 @@ export const builders: Readonly<Record<string, TopologyChoice>> = {
   "fat-tree": choice({
     schema: Schema.Struct({
       ...Name,
-      k: field("an even number 2..128", (k) =>
-        typeof k === "number" && k % 2 === 0 && k >= 2 && k <= 128 ? k : new Wrong("a switch has as many ports"),
+      k: field(
+        "an even number 2..128",
+        (k) =>
+          typeof k === "number" && k % 2 === 0 && k >= 2 && k <= 128 ? k : new Wrong("a switch has as many ports"),
+        writtenEven(2, 128),
       ),
       link: Link,
       fabric: Link,

@@ -21,6 +21,7 @@ import {
 } from "@rdmakit/workload"
 import { Schema } from "effect"
 import { field, Node, Nodes, positiveSize, positiveTime, Rate, Time, Wrong, whole, words } from "./ScenarioFields.ts"
+import { writtenAbove, writtenSizes } from "./WrittenFields.ts"
 
 /** A file of sizes, before it is read. */
 export interface SizesFile {
@@ -47,6 +48,7 @@ const Sizes = field(
     const { file, ...rest } = (value ?? {}) as Record<string, unknown>
     return typeof file === "string" && file !== "" && Object.keys(rest).length === 0 ? { file } : new Wrong()
   },
+  writtenSizes,
 )
 
 const pointsOf = (value: ReadonlyArray<unknown>): SizeDistribution | Wrong => {
@@ -61,10 +63,14 @@ const pointsOf = (value: ReadonlyArray<unknown>): SizeDistribution | Wrong => {
   }
 }
 
-const Load = field("a share above 0, such as 0.3", (value) => {
-  if (typeof value !== "number" || !(value > 0)) return new Wrong()
-  return value <= 10 ? value : new Wrong("at most 10: a share, not a percentage")
-})
+const Load = field(
+  "a share above 0, such as 0.3",
+  (value) => {
+    if (typeof value !== "number" || !(value > 0)) return new Wrong()
+    return value <= 10 ? value : new Wrong("at most 10: a share, not a percentage")
+  },
+  writtenAbove(10),
+)
 const Count = whole(1, 10_000_000)
 
 const common = {

@@ -53,6 +53,16 @@ export const tryParse = (quantity: Quantity, text: string): number | UnitError =
   return Number(value)
 }
 
+/**
+ * A regular expression that every text of a quantity matches, and few others do: those that are out of range, or finer
+ * than a base unit.
+ */
+export const patternOf = ({ units, bare }: Quantity): RegExp => {
+  const names = [...units.keys()].sort((a, b) => b.length - a.length).join("|")
+  const exponent = "(?:[eE][+\\-]?\\d{1,4})?"
+  return new RegExp(`^\\s*\\+?(?:\\d+\\.?\\d*|\\.\\d+)${exponent}\\s*(?:${names})${bare ? "?" : ""}\\s*$`, "u")
+}
+
 /** Reads a quantity; throws `UnitError`. */
 export const parse = (quantity: Quantity, text: string): number => {
   const value = tryParse(quantity, text)

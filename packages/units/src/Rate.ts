@@ -47,6 +47,9 @@ const quantity: Quantity.Quantity = {
  */
 export const parseRate = (text: string): Rate => Quantity.parse(quantity, text)
 
+/** What `parseRate` reads matches it; it is for schemas, and `parseRate` decides. */
+export const ratePattern: RegExp = Quantity.patternOf(quantity)
+
 /** `parseRate` that returns the error instead of throwing it. */
 export const tryParseRate = (text: string): Rate | UnitError => Quantity.tryParse(quantity, text)
 

@@ -33,6 +33,9 @@ const quantity: Quantity.Quantity = {
  */
 export const parseSize = (text: string): Size => Quantity.parse(quantity, text)
 
+/** What `parseSize` reads matches it; it is for schemas, and `parseSize` decides. */
+export const sizePattern: RegExp = Quantity.patternOf(quantity)
+
 /** `parseSize` that returns the error instead of throwing it. */
 export const tryParseSize = (text: string): Size | UnitError => Quantity.tryParse(quantity, text)
 

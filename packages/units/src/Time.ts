@@ -43,6 +43,9 @@ const quantity: Quantity.Quantity = {
  */
 export const parseTime = (text: string): Time => Quantity.parse(quantity, text)
 
+/** What `parseTime` reads matches it; it is for schemas, and `parseTime` decides. */
+export const timePattern: RegExp = Quantity.patternOf(quantity)
+
 /** `parseTime` that returns the error instead of throwing it. */
 export const tryParseTime = (text: string): Time | UnitError => Quantity.tryParse(quantity, text)
 

@@ -1,0 +1,74 @@
+/** How the fields of a scenario are written: what its JSON Schema says of them. */
+import { ratePattern, sizePattern, timePattern } from "@rdmakit/units"
+import { Schema, SchemaAST, SchemaGetter } from "effect"
+
+/** The JSON that a field is written as. */
+export type Written = Schema.Codec<unknown, unknown>
+
+/** What a declaration needs to know so that its JSON Schema is that of what is written, described by what is expected. */
+export const writtenAs = <A>(written: Written, expected: string) => {
+  // What has a name has its own description, where the name is explained.
+  const named = SchemaAST.resolveIdentifier(written.ast) !== undefined
+  const described = (named ? written : written.annotate({ description: expected })) as unknown as Schema.Codec<A>
+  const passed = { decode: SchemaGetter.passthrough<A>(), encode: SchemaGetter.passthrough<A>() }
+  return { toCodecJson: () => Schema.link<A>()(described, passed) }
+}
+
+const written = <A, I>(schema: Schema.Codec<A, I>): Written => schema as Written
+const named = <A, I>(identifier: string, description: string, schema: Schema.Codec<A, I>): Written =>
+  schema.annotate({ identifier, description }) as unknown as Written
+const text = (pattern: RegExp) => Schema.String.check(Schema.isPattern(pattern))
+
+export const writtenWhole = (least: number, most: number): Written =>
+  written(Schema.Int.check(Schema.isBetween({ minimum: least, maximum: most })))
+export const writtenEven = (least: number, most: number): Written =>
+  written(Schema.Int.check(Schema.isBetween({ minimum: least, maximum: most }), Schema.isMultipleOf(2)))
+/** Above 0. */
+export const writtenAbove = (most: number): Written =>
+  written(Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThanOrEqualTo(most)))
+export const writtenShare: Written = written(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
+export const writtenNumber: Written = written(Schema.Finite)
+export const writtenFlag: Written = written(Schema.Boolean)
+export const writtenText: Written = written(Schema.String)
+export const writtenFile: Written = written(Schema.NonEmptyString)
+export const writtenWord = (words: ReadonlyArray<string>): Written => written(Schema.Literals(words))
+
+export const writtenSize: Written = written(Schema.Union([writtenWhole(0, Number.MAX_SAFE_INTEGER), text(sizePattern)]))
+export const writtenTime: Written = named(
+  "Time",
+  "a time such as 10us",
+  // A number alone has no unit, except 0.
+  Schema.Union([Schema.Literal(0), text(timePattern)]),
+)
+export const writtenNever: Written = written(Schema.Union([Schema.Literal("never"), text(timePattern)]))
+export const writtenRate: Written = named(
+  "Rate",
+  "a rate such as 100Gbps; a number alone is bits per second",
+  Schema.Union([Schema.Finite.check(Schema.isGreaterThan(0)), text(ratePattern)]),
+)
+
+export const writtenNodes = (most: number): Written =>
+  named(
+    "Nodes",
+    "a node, or several such as 0..15",
+    Schema.Union([writtenWhole(0, most), text(/^\d{1,5}\s*\.\.\s*\d{1,5}$/u)]),
+  )
+
+/** The name of a distribution, a file, or points: bytes, and the percentage of flows up to them. */
+export const writtenSizes: Written = written(
+  Schema.Union([
+    Schema.NonEmptyString,
+    Schema.Struct({ file: Schema.NonEmptyString }),
+    Schema.Array(Schema.Tuple([Schema.Finite, Schema.Finite])),
+  ]),
+)
+
+/** The options of a controller by their kind: quantities may be numbers, in the unit of the option's name. */
+export const writtenOption = {
+  number: writtenNumber,
+  boolean: writtenFlag,
+  word: writtenText,
+  rate: written(Schema.Union([Schema.Finite, text(ratePattern)])),
+  size: written(Schema.Union([Schema.Finite, text(sizePattern)])),
+  time: written(Schema.Union([Schema.Finite, text(timePattern)])),
+} as const

@@ -1,0 +1,65 @@
+/** The JSON Schema of scenarios, for editors and other programs. */
+import { type JsonSchema, Schema } from "effect"
+import { controllers, type NamedController } from "./Controllers.ts"
+import { Flow, FlowFile, scenarioSchema } from "./ScenarioSchema.ts"
+import { builders, explicitTopology, TopologyFile } from "./ScenarioTopologies.ts"
+import { workloads } from "./ScenarioWorkloads.ts"
+import { type Written, writtenOption } from "./WrittenFields.ts"
+
+type AnyStruct = Schema.Struct<Schema.Struct.Fields>
+
+/**
+ * The JSON Schema (draft 2020-12) of a scenario, made from the schema that reads one: every topology, workload and
+ * controller by name with its options. Whatever `loadScenario` accepts fits it. It refuses what is wrong in one place,
+ * such as a word, a unit, a number out of its range; what two places say together, or a file, it leaves to
+ * `loadScenario`.
+ *
+ * @param registry controllers that scenarios can name
+ */
+export const scenarioJsonSchema = (
+  registry: ReadonlyMap<string, NamedController> = controllers,
+): JsonSchema.JsonSchema => {
+  const topology = Schema.Union([
+    ...namedOf("builder", builders),
+    TopologyFile as AnyStruct,
+    explicitTopology.schema as AnyStruct,
+  ])
+  const byName = namedOf("workload", workloads)
+  const flows = Schema.Union([
+    FlowFile as AnyStruct,
+    ...byName,
+    Schema.Array(Schema.Union([Flow as AnyStruct, ...byName])),
+  ])
+  const { fields } = scenarioSchema(topology as unknown as Written, flows as unknown as Written)
+  const controller = Schema.Union([...registry].flatMap(([name, named]) => controllerOf(name, named)))
+  const scenario = Schema.Struct({ ...fields, controller: Schema.optionalKey(controller) })
+  const { schema, definitions } = Schema.toJsonSchemaDocument(scenario, { onExcessProperty: "error" })
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "rdmakit scenario",
+    ...schema,
+    ...(Object.keys(definitions).length === 0 ? {} : { $defs: definitions }),
+  }
+}
+
+/** Choices by name: each is a struct in which `key` is the name. */
+const namedOf = (key: string, choices: Readonly<Record<string, { readonly schema: unknown }>>): Array<AnyStruct> =>
+  Object.entries(choices).map(([name, { schema }]) =>
+    Schema.Struct({ ...(schema as AnyStruct).fields, [key]: Schema.Literal(name) }),
+  )
+
+/** A struct for each variant: its presets and its options. The first preset of all needs neither to be named. */
+const controllerOf = (name: string, { presets, preset, variants }: NamedController): Array<AnyStruct> =>
+  Object.entries(variants).map(([variant, kinds]) => {
+    const own = Object.keys(presets).filter((each) => presets[each]!.variant === variant)
+    const options = Object.fromEntries(
+      Object.entries(kinds).map(([option, kind]) => [option, Schema.optionalKey(writtenOption[kind])]),
+    )
+    const isUsual = presets[preset]?.variant === variant
+    return Schema.Struct({
+      name: Schema.Literal(name),
+      ...(own.length === 0 ? {} : { preset: Schema.optionalKey(Schema.Literals(own)) }),
+      variant: isUsual || own.length > 0 ? Schema.optionalKey(Schema.Literal(variant)) : Schema.Literal(variant),
+      options: Schema.optionalKey(Schema.Struct(options)),
+    })
+  })
