@@ -1,5 +1,5 @@
 import {
-  formatFlows,
+  formatFlow,
   type Ns3Flows,
   type Ns3Topology,
   nearestWord,
@@ -7,7 +7,15 @@ import {
   parseTopology,
   switchFlags,
 } from "@rdmakit/ns3"
-import { generateFlows, InputsRefused, isSizesName, type Mention, ns3FlowsOf, readInput } from "@rdmakit/scenario"
+import {
+  generateFlows,
+  InputsRefused,
+  isSizesName,
+  type Mention,
+  ns3FlowOf,
+  ns3FlowsOf,
+  readInput,
+} from "@rdmakit/scenario"
 import { type Graph, hostsOf, Ports, star } from "@rdmakit/topology"
 import { tryParseRate, tryParseTime } from "@rdmakit/units"
 import { bytesOf, mergedFlows, sizeDistributions, type WorkloadFlow } from "@rdmakit/workload"
@@ -57,22 +65,23 @@ export const generateFlowFile = (input: GenerateFlowsInput) =>
     const made = yield* generateFlows(source, { ...network, seed: 0, search })
     const merged = yield* mergedWith(made, input.merge, network.topology)
     const { flows } = merged
-    const ns3 = yield* readable(() => ns3FlowsOf(flows))
+    const extremes = yield* readable(() => ns3FlowsOf(extremesOf(flows)))
     const name = Option.getOrElse(out, () => "flows")
     const notes = [
       ...(network.topology?.notes ?? []),
       ...merged.notes,
-      ...ns3.notes.map((note) => ({ ...note, file: name, line: 0 })),
+      ...extremes.notes.map((note) => ({ ...note, file: name, line: 0 })),
     ]
     yield* showNotes(
       notes.map((note) => ({ ...note, kind: "note" })),
       (yield* Screen).err,
     )
-    const text = formatFlows(ns3)
     const summary = summaryOf(input, network.graph, made, flows)
     const sentence = `${counted(summary.flows, "flow")} of ${short(summary.bytes)}B${loadText(summary)}`
-    if (Option.isNone(out) && json) return yield* print(JSON.stringify({ ...summary, text }))
-    yield* writeOutputFile(text, output)
+    if (Option.isNone(out) && json) {
+      return yield* print(JSON.stringify({ ...summary, text: [...piecesOf(flows)].join("") }))
+    }
+    yield* writeOutputFile(piecesOf(flows), output)
     if (Option.isNone(out)) yield* tell(sentence)
     else yield* print(json ? JSON.stringify(summary) : `${sentence} in ${out.value}`)
   }).pipe(withJsonFaults(input.json, "command line"))
@@ -169,6 +178,25 @@ const mergedWith = Effect.fnUntraced(function* (
   const other = yield* reading(() => parseFlows(file.octets, file.name, topology))
   return { flows: mergedFlows([workloadOf(other), flows]), notes: other.notes }
 })
+
+/** The flows that might be too much for the simulator: the largest and the last one. */
+const extremesOf = (flows: ReadonlyArray<WorkloadFlow>): ReadonlyArray<WorkloadFlow> => {
+  const last = flows.at(-1)
+  if (last === undefined) return []
+  return [flows.reduce((largest, flow) => (flow.sizeBytes > largest.sizeBytes ? flow : largest)), last]
+}
+
+const PIECE_FLOWS = 10_000
+
+/** The flow file, piece by piece: millions of flows are no single text. */
+function* piecesOf(flows: ReadonlyArray<WorkloadFlow>): Generator<string> {
+  yield `${flows.length}\n`
+  for (let at = 0; at < flows.length; at += PIECE_FLOWS) {
+    let piece = ""
+    for (const flow of flows.slice(at, at + PIECE_FLOWS)) piece += `${formatFlow(ns3FlowOf(flow))}\n`
+    yield piece
+  }
+}
 
 const workloadOf = (flows: Ns3Flows): ReadonlyArray<WorkloadFlow> =>
   Array.from({ length: flows.count }, (_, i) => ({

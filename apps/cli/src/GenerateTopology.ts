@@ -40,7 +40,7 @@ export const generateTopologyFile = (input: GenerateTopologyInput) =>
     const summary = { builder: input.builder, ...figures, file: Option.getOrNull(out) }
     const sentence = `${counted(figures.hosts, "host")}, ${counted(switches, "switch", "switches")}, ${counted(figures.links, "link")}`
     if (Option.isNone(out) && json) return yield* print(JSON.stringify({ ...summary, text }))
-    yield* writeOutputFile(text, output)
+    yield* writeOutputFile([text], output)
     if (Option.isNone(out)) yield* tell(sentence)
     else yield* print(json ? JSON.stringify(summary) : `${sentence} in ${out.value}`)
   }).pipe(withJsonFaults(input.json, "command line"))

@@ -36,6 +36,13 @@ export const checkOutputFile = Effect.fnUntraced(function* ({ out, force, inputs
   }
 })
 
+const encoder = new TextEncoder()
+
+const writePieces = Effect.fnUntraced(function* (files: FileSystem.FileSystem, file: string, pieces: Iterable<string>) {
+  const opened = yield* files.open(file, { flag: "w" })
+  for (const piece of pieces) yield* opened.writeAll(encoder.encode(piece))
+}, Effect.scoped)
+
 /** Makes a folder and those above it, one by one: Node's own recursion does not end where nothing can be made. */
 const makeFolder = (
   files: FileSystem.FileSystem,
@@ -48,11 +55,17 @@ const makeFolder = (
     yield* files.makeDirectory(folder)
   })
 
-/** Writes a text to a file, all of it at once: before that nothing is seen of it. Without a file, to the screen. */
-export const writeOutputFile = (text: string, options: OutputFileOptions) =>
+/**
+ * Writes a text, in pieces, to a file that is seen when all of it is there. Without a file, to the screen.
+ */
+export const writeOutputFile = (pieces: Iterable<string>, options: OutputFileOptions) =>
   Effect.gen(function* () {
     yield* checkOutputFile(options)
-    if (Option.isNone(options.out)) return yield* (yield* Screen).out.write(text)
+    if (Option.isNone(options.out)) {
+      const { out } = yield* Screen
+      for (const piece of pieces) yield* out.write(piece)
+      return
+    }
     const name = options.out.value
     const files = yield* FileSystem.FileSystem
     const path = yield* Path.Path
@@ -66,7 +79,7 @@ export const writeOutputFile = (text: string, options: OutputFileOptions) =>
         (made) => Effect.ignore(files.remove(made, { recursive: true, force: true })),
       )
       const staged = path.join(staging, path.basename(target))
-      yield* files.writeFileString(staged, text)
+      yield* writePieces(files, staged, pieces)
       yield* files.chmod(staged, FILE_MODE)
       yield* files.rename(staged, target)
     }).pipe(

@@ -76,16 +76,14 @@ export const parseFlows = (
 
 /** Flows made in code, sorted by start; throws RangeError for values that a file could not hold. */
 export const flowsOf = (flows: ReadonlyArray<Ns3Flow>): Ns3Flows => {
-  const text = [
-    String(flows.length),
-    ...flows.map(
-      ({ src, dst, pg, dport, sizeBytes, startPs }) =>
-        `${src} ${dst} ${pg} ${dport} ${sizeBytes} ${formatStart(startPs / PS_PER_SECOND, startPs)}`,
-    ),
-  ].join("\n")
+  const text = [String(flows.length), ...flows.map(formatFlow)].join("\n")
   const { line, ...rest } = parseFlows(text, "flows")
   return { ...rest, line: line.fill(0) }
 }
+
+/** One flow as a line of a flow file, without its end: for files too long to be held as a whole. */
+export const formatFlow = ({ src, dst, pg, dport, sizeBytes, startPs }: Ns3Flow): string =>
+  `${src} ${dst} ${pg} ${dport} ${sizeBytes} ${formatStart(startPs / PS_PER_SECOND, startPs)}`
 
 /** Writes a flow file. Starts have nine decimals, twelve when they need them. */
 export const formatFlows = (flows: Ns3Flows): string => {

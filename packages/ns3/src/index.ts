@@ -26,7 +26,7 @@ export {
   parseFct,
   standaloneFctNs,
 } from "./Fct.ts"
-export { flowsOf, formatFlows, type Ns3Flow, type Ns3Flows, parseFlows, startText } from "./Flow.ts"
+export { flowsOf, formatFlow, formatFlows, type Ns3Flow, type Ns3Flows, parseFlows, startText } from "./Flow.ts"
 export { formatNote, type Ns3Fault, Ns3FormatError, type Ns3Note, type Ns3Place, nearestWord } from "./FormatError.ts"
 export { checkLinkRates, intRatesBps } from "./LinkRates.ts"
 export { isNodeIp, linkIp, nodeIp, nodeOfIp } from "./NodeAddress.ts"
