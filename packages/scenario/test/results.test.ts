@@ -97,6 +97,17 @@ describe("series", () => {
     expect([recorder.flows.timeOf(40), recorder.flows.timeOf(41)]).toEqual([4.1e6, 1e12 + 1e5])
   })
 
+  it("a flow that is held back has no rate until it starts, and holds up no other", async () => {
+    const flows = "[{ from: 0..1, to: 2, size: 100KB }, { from: 2, to: 0, size: 10KB, start: 1us }]"
+    const run = await pair(flows, "admission: { flowsPerReceiver: 1 }")
+    const recorder = new Recorder(run)
+    const { flows: table } = runToEnd(run)
+    const first = (flow: number) => rowsOf(seriesCsv(recorder, "rate")).find((row) => row[1] === flow)![0]!
+    expect(first(0)).toBe(1e5)
+    expect(first(1)).toBe(Math.floor(table.finished[0]! / 1e5) * 1e5 + 1e5)
+    expect(first(2)).toBe(1.1e6)
+  })
+
   it("of no flows, and of one that never ends", async () => {
     const idle = await pair("[]")
     const none = new Recorder(idle)
