@@ -20,26 +20,26 @@ export class EgressQueues {
 
   /** Bytes waiting in one queue of a port. */
   bytes(port: number, queue: number): number {
-    return this.queues[(port << P.QUEUES_SHIFT) + (queue << P.QUEUE_SHIFT) + P.QUEUE_BYTES]!
+    return this.queues[(port << P.QUEUES_SHIFT) | (queue << P.QUEUE_SHIFT) | P.QUEUE_BYTES]!
   }
 
   /** Sets what may stay behind in a port's queues while nothing is marked. */
   leave(port: number, unmarkedBytes: number): void {
     for (let queue = 0; queue < 8; queue++) {
-      this.queues[(port << P.QUEUES_SHIFT) + (queue << P.QUEUE_SHIFT) + P.QUEUE_UNMARKED] = unmarkedBytes
+      this.queues[(port << P.QUEUES_SHIFT) | (queue << P.QUEUE_SHIFT) | P.QUEUE_UNMARKED] = unmarkedBytes
     }
   }
 
   /** Whether what a queue holds is too little for a packet that left it to be marked. */
   isUnmarked(port: number, queue: number): boolean {
-    const at = (port << P.QUEUES_SHIFT) + (queue << P.QUEUE_SHIFT)
-    return this.queues[at + P.QUEUE_BYTES]! <= this.queues[at + P.QUEUE_UNMARKED]!
+    const at = (port << P.QUEUES_SHIFT) | (queue << P.QUEUE_SHIFT)
+    return this.queues[at | P.QUEUE_BYTES]! <= this.queues[at | P.QUEUE_UNMARKED]!
   }
 
   /** The first packet of a port's highest queue that has one. */
   first(port: number): number {
-    const queue = 31 - Math.clz32(this.ports[(port << P.PORT_SHIFT) + P.OCCUPIED]!)
-    return this.queues[(port << P.QUEUES_SHIFT) + (queue << P.QUEUE_SHIFT) + P.QUEUE_HEAD]!
+    const queue = 31 - Math.clz32(this.ports[(port << P.PORT_SHIFT) | P.OCCUPIED]!)
+    return this.queues[(port << P.QUEUES_SHIFT) | (queue << P.QUEUE_SHIFT) | P.QUEUE_HEAD]!
   }
 
   /** Puts a packet at the end of a queue. */
@@ -47,21 +47,21 @@ export class EgressQueues {
     const { ports, queues } = this
     const words = this.pool.words
     const base = port << P.PORT_SHIFT
-    const at = (port << P.QUEUES_SHIFT) + (queue << P.QUEUE_SHIFT)
+    const at = (port << P.QUEUES_SHIFT) | (queue << P.QUEUE_SHIFT)
     const record = handle << Layout.RECORD_SHIFT
-    const bytes = words[record + Layout.WIRE_BYTES]!
+    const bytes = words[record | Layout.WIRE_BYTES]!
     const bit = 1 << queue
-    const occupied = ports[base + P.OCCUPIED]!
-    words[record + Layout.NEXT] = -1
+    const occupied = ports[base | P.OCCUPIED]!
+    words[record | Layout.NEXT] = -1
     if ((occupied & bit) === 0) {
-      ports[base + P.OCCUPIED] = occupied | bit
-      queues[at + P.QUEUE_HEAD] = handle
+      ports[base | P.OCCUPIED] = occupied | bit
+      queues[at | P.QUEUE_HEAD] = handle
     } else {
-      words[(queues[at + P.QUEUE_TAIL]! << Layout.RECORD_SHIFT) + Layout.NEXT] = handle
+      words[(queues[at | P.QUEUE_TAIL]! << Layout.RECORD_SHIFT) | Layout.NEXT] = handle
     }
-    queues[at + P.QUEUE_TAIL] = handle
-    queues[at + P.QUEUE_BYTES]! += bytes
-    ports[base + P.QUEUED_BYTES]! += bytes
+    queues[at | P.QUEUE_TAIL] = handle
+    queues[at | P.QUEUE_BYTES]! += bytes
+    ports[base | P.QUEUED_BYTES]! += bytes
     this.waiting++
   }
 
@@ -69,12 +69,12 @@ export class EgressQueues {
   next(port: number): number {
     const { ports } = this
     const base = port << P.PORT_SHIFT
-    const occupied = ports[base + P.OCCUPIED]!
+    const occupied = ports[base | P.OCCUPIED]!
     if ((occupied & 1) !== 0) return 0
-    const open = occupied & ~ports[base + P.PAUSED]!
+    const open = occupied & ~ports[base | P.PAUSED]!
     if (open === 0) return -1
     if (this.strict) return 31 - Math.clz32(open)
-    const above = open & (-2 << ((ports[base + P.STATE]! >> P.LAST_SHIFT) & 7))
+    const above = open & (-2 << ((ports[base | P.STATE]! >> P.LAST_SHIFT) & 7))
     const from = above !== 0 ? above : open
     return 31 - Math.clz32(from & -from)
   }
@@ -84,16 +84,16 @@ export class EgressQueues {
     const { ports, queues } = this
     const words = this.pool.words
     const base = port << P.PORT_SHIFT
-    const at = (port << P.QUEUES_SHIFT) + (queue << P.QUEUE_SHIFT)
-    const handle = queues[at + P.QUEUE_HEAD]!
+    const at = (port << P.QUEUES_SHIFT) | (queue << P.QUEUE_SHIFT)
+    const handle = queues[at | P.QUEUE_HEAD]!
     const record = handle << Layout.RECORD_SHIFT
-    const next = words[record + Layout.NEXT]!
-    if (next < 0) ports[base + P.OCCUPIED]! &= ~(1 << queue)
-    else queues[at + P.QUEUE_HEAD] = next
-    const bytes = words[record + Layout.WIRE_BYTES]!
-    queues[at + P.QUEUE_BYTES]! -= bytes
-    ports[base + P.QUEUED_BYTES]! -= bytes
-    if (queue !== 0) ports[base + P.STATE] = queue << P.LAST_SHIFT
+    const next = words[record | Layout.NEXT]!
+    if (next < 0) ports[base | P.OCCUPIED]! &= ~(1 << queue)
+    else queues[at | P.QUEUE_HEAD] = next
+    const bytes = words[record | Layout.WIRE_BYTES]!
+    queues[at | P.QUEUE_BYTES]! -= bytes
+    ports[base | P.QUEUED_BYTES]! -= bytes
+    if (queue !== 0) ports[base | P.STATE] = queue << P.LAST_SHIFT
     this.waiting--
     return handle
   }

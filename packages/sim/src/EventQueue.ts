@@ -1,12 +1,14 @@
 import type { Time } from "@rdmakit/protocol"
 
 /** A node is 16 bytes: time (a double), order number, next node in its slot. */
-const WORDS = 4
+const NODE_SHIFT = 2
 const ORDER = 2
 const NEXT = 3
 
 const TWO_32 = 2 ** 32
 const SLOTS = 1 << 12
+/** Room for the events of the open slot. */
+const LIST_AT_FIRST = 64
 const MASK = SLOTS - 1
 /** Keys stay exact below this. */
 const SLOT_PS_MAX = 2 ** 20
@@ -35,23 +37,21 @@ export class EventQueue {
   private readonly slotHead = new Int32Array(SLOTS).fill(-1)
   private readonly occupied = new Int32Array(SLOTS >> 5)
   private wheelSize = 0
-  /** The open slot: its index, and its events from `activeAt` on, sorted. */
+  /** The open slot: its index, and its events, sorted, which end where the list does: from `activeAt` on. */
   private cursor = 0
-  private active = new Int32Array(64)
+  private active = new Int32Array(LIST_AT_FIRST)
   /** What the active list is sorted by: ps since the slot started · 2^32 + order number since then; exact in a double. */
-  private keys = new Float64Array(64)
-  private chain = new Int32Array(64)
-  private activeAt = 0
-  private activeEnd = 0
+  private keys = new Float64Array(LIST_AT_FIRST)
+  private activeAt = LIST_AT_FIRST
   /** Sees the nodes of a slot that has just been opened, before any is popped: the owner may fetch what they are about. */
-  onOpen: ((nodes: Int32Array, count: number) => void) | undefined = undefined
+  onOpen: ((nodes: Int32Array, from: number) => void) | undefined = undefined
   /** Nodes that lay beyond the wheel when they were scheduled. */
   private readonly heap: Array<number> = []
-  /** Start of the open slot, ps. In typed arrays, these two, so that writes never box. */
-  private readonly start = new Float64Array(1)
-  private readonly nextOrder = new Int32Array(1)
-  /** The order number that keys count from. */
-  private readonly baseOrder = new Int32Array(1)
+  /** Start of the open slot, ps. */
+  private start = 0
+  /** Order numbers are words: the next one, and the one that keys count from. */
+  private nextOrder = 0
+  private baseOrder = 0
   private readonly slotPs: number
   private readonly perPs: number
 
@@ -67,21 +67,21 @@ export class EventQueue {
     this.fixed = fixed
     this.capacity = fixed
     this.payload = new Int32Array(0)
-    const buffer = new ArrayBuffer(fixed * WORDS * 4)
+    const buffer = new ArrayBuffer(fixed * 16)
     this.f64 = new Float64Array(buffer)
     this.i32 = new Int32Array(buffer)
   }
 
   /** Takes order numbers, `count` in a row; the first of them. */
   reserve(count: number): number {
-    const first = this.nextOrder[0]!
-    this.nextOrder[0] = first + count
+    const first = this.nextOrder
+    this.nextOrder = (first + count) | 0
     return first
   }
 
   /** Schedules a fixed node that is not scheduled: its time must have been written to `f64[2 · node]`. */
   schedule(node: number, order: number): void {
-    this.i32[node * WORDS + ORDER] = order
+    this.i32[(node << NODE_SHIFT) | ORDER] = order
     this.size++
     this.link(node)
   }
@@ -90,9 +90,9 @@ export class EventQueue {
   push(time: Time, code: number, argument: number): number {
     if (this.free < 0) this.grow()
     const node = this.free
-    this.free = this.i32[node * WORDS + NEXT]!
-    this.f64[node * 2] = time
-    const at = (node - this.fixed) * 2
+    this.free = this.i32[(node << NODE_SHIFT) | NEXT]!
+    this.f64[node << 1] = time
+    const at = (node - this.fixed) << 1
     this.payload[at] = code
     this.payload[at + 1] = argument
     this.schedule(node, this.reserve(1))
@@ -101,29 +101,33 @@ export class EventQueue {
 
   /** Forgets an event made by `push` that has not been popped. */
   cancel(node: number): void {
-    this.payload[(node - this.fixed) * 2] = -1
+    this.payload[(node - this.fixed) << 1] = -1
   }
 
   timeOf(node: number): Time {
-    return this.f64[node * 2]!
+    return this.f64[node << 1]!
   }
   orderOf(node: number): number {
-    return this.i32[node * WORDS + ORDER]!
+    return this.i32[(node << NODE_SHIFT) | ORDER]!
   }
   codeOf(node: number): number {
-    return this.payload[(node - this.fixed) * 2]!
+    return this.payload[(node - this.fixed) << 1]!
   }
   argumentOf(node: number): number {
-    return this.payload[(node - this.fixed) * 2 + 1]!
+    return this.payload[((node - this.fixed) << 1) | 1]!
   }
 
   /** The next event strictly before `until`, or -1. One made by `push` must be given back with `release`. */
   pop(until: Time): number {
     for (;;) {
-      if (this.activeAt === this.activeEnd && !this.openSlot(until)) return -1
-      const node = this.active[this.activeAt]!
-      if (this.f64[node * 2]! >= until) return -1
-      this.activeAt++
+      const at = this.activeAt
+      if (at === this.active.length) {
+        if (!this.openSlot(until)) return -1
+        continue
+      }
+      const node = this.active[at]!
+      if (this.f64[node << 1]! >= until) return -1
+      this.activeAt = at + 1
       this.size--
       if (node < this.fixed || this.codeOf(node) >= 0) return node
       this.release(node)
@@ -132,18 +136,18 @@ export class EventQueue {
 
   /** Gives back a node made by `push` that was popped. */
   release(node: number): void {
-    this.i32[node * WORDS + NEXT] = this.free
+    this.i32[(node << NODE_SHIFT) | NEXT] = this.free
     this.free = node
   }
 
   private link(node: number): void {
-    const delta = (this.f64[node * 2]! - this.start[0]!) * this.perPs
+    const delta = (this.f64[node << 1]! - this.start) * this.perPs
     if (delta < 1) {
       this.insertActive(node)
     } else if (delta < SLOTS) {
       const slot = (this.cursor + (delta | 0)) & MASK
       const head = this.slotHead[slot]!
-      this.i32[node * WORDS + NEXT] = head
+      this.i32[(node << NODE_SHIFT) | NEXT] = head
       this.slotHead[slot] = node
       if (head < 0) this.occupied[slot >> 5]! |= 1 << (slot & 31)
       this.wheelSize++
@@ -153,32 +157,30 @@ export class EventQueue {
   }
 
   private before(a: number, b: number): boolean {
-    const ta = this.f64[a * 2]!
-    const tb = this.f64[b * 2]!
-    return ta < tb || (ta === tb && ((this.i32[a * WORDS + ORDER]! - this.i32[b * WORDS + ORDER]!) | 0) < 0)
+    const ta = this.f64[a << 1]!
+    const tb = this.f64[b << 1]!
+    return (
+      ta < tb || (ta === tb && ((this.i32[(a << NODE_SHIFT) | ORDER]! - this.i32[(b << NODE_SHIFT) | ORDER]!) | 0) < 0)
+    )
   }
 
-  /** Into the open slot, at its place: mostly the end. */
+  /** What the open slot's events are sorted by. */
+  private keyOf(node: number): number {
+    return (
+      (this.f64[node << 1]! - this.start) * TWO_32 + ((this.i32[(node << NODE_SHIFT) | ORDER]! - this.baseOrder) | 0)
+    )
+  }
+
+  /** Into the open slot, at its place: the events before it move up by one. */
   private insertActive(node: number): void {
-    if (this.activeAt === this.activeEnd) {
-      this.activeAt = 0
-      this.activeEnd = 0
-    } else if (this.activeEnd === this.active.length) {
-      this.growActive()
-    }
-    this.sink(node, this.activeEnd++, this.activeAt)
-  }
-
-  /** Puts a node into the sorted list that ends before `end`, not before `from`. */
-  private sink(node: number, end: number, from: number): void {
+    if (this.activeAt === 0) this.growActive()
     const { active, keys } = this
-    const offset = this.f64[node * 2]! - this.start[0]!
-    const key = offset * TWO_32 + ((this.i32[node * WORDS + ORDER]! - this.baseOrder[0]!) | 0)
-    let at = end
-    while (at > from && keys[at - 1]! > key) {
-      active[at] = active[at - 1]!
-      keys[at] = keys[at - 1]!
-      at--
+    const key = this.keyOf(node)
+    let at = --this.activeAt
+    while (at + 1 < active.length && keys[at + 1]! < key) {
+      active[at] = active[at + 1]!
+      keys[at] = keys[at + 1]!
+      at++
     }
     active[at] = node
     keys[at] = key
@@ -189,22 +191,20 @@ export class EventQueue {
     const heap = this.heap
     let slots = this.wheelSize > 0 ? this.distance() : -1
     if (heap.length > 0) {
-      const far = Math.floor((this.f64[heap[0]! * 2]! - this.start[0]!) * this.perPs)
+      const far = Math.floor((this.f64[heap[0]! * 2]! - this.start) * this.perPs)
       if (slots < 0 || far < slots) slots = far
     }
     if (slots < 0) return false
-    const start = this.start[0]! + slots * this.slotPs
+    const start = this.start + slots * this.slotPs
     // Not opened when it starts too late: the cursor must not pass events that may still be scheduled before it.
     if (start >= until) return false
-    this.start[0] = start
+    this.start = start
     this.cursor = (this.cursor + (slots % SLOTS)) & MASK
-    this.activeAt = 0
-    this.activeEnd = 0
-    this.baseOrder[0] = this.nextOrder[0]!
+    this.baseOrder = this.nextOrder
     if (this.slotHead[this.cursor]! >= 0) this.takeSlot()
     const end = start + this.slotPs
     while (heap.length > 0 && this.f64[heap[0]! * 2]! < end) this.insertActive(this.heapPop())
-    if (this.activeEnd > 1 && this.onOpen !== undefined) this.onOpen(this.active, this.activeEnd)
+    if (this.onOpen !== undefined) this.onOpen(this.active, this.activeAt)
     return true
   }
 
@@ -221,43 +221,58 @@ export class EventQueue {
     return (slot - from) & MASK
   }
 
-  /** The slot's chain becomes the active list, sorted. */
+  /** The slot's chain becomes the list, sorted. It is newest first, so that each event mostly goes before all others. */
   private takeSlot(): void {
     const slot = this.cursor
+    const { f64, i32, start, baseOrder } = this
     let node = this.slotHead[slot]!
     this.slotHead[slot] = -1
     this.occupied[slot >> 5]! &= ~(1 << (slot & 31))
+    let { active, keys } = this
+    let from = active.length
     let count = 0
     while (node >= 0) {
-      if (count === this.chain.length) {
-        this.activeEnd = 0
+      if (from === 0) {
+        this.activeAt = from
         this.growActive()
+        active = this.active
+        keys = this.keys
+        from = this.activeAt
       }
-      this.chain[count++] = node
-      node = this.i32[node * WORDS + NEXT]!
+      const key = (f64[node << 1]! - start) * TWO_32 + ((i32[(node << NODE_SHIFT) | ORDER]! - baseOrder) | 0)
+      let at = --from
+      for (let next = at + 1; next < active.length; next++) {
+        const other = keys[next]!
+        if (other >= key) break
+        keys[at] = other
+        active[at] = active[next]!
+        at = next
+      }
+      active[at] = node
+      keys[at] = key
+      count++
+      node = i32[(node << NODE_SHIFT) | NEXT]!
     }
-    // The chain is newest first; oldest first it is nearly sorted.
-    for (let i = 0; i < count; i++) this.sink(this.chain[count - 1 - i]!, i, 0)
     this.wheelSize -= count
-    this.activeEnd = count
+    this.activeAt = from
   }
 
+  /** Twice the room, in front. */
   private growActive(): void {
-    const grown = new Int32Array(this.active.length * 2)
-    grown.set(this.active.subarray(0, this.activeEnd))
-    this.active = grown
-    const keys = new Float64Array(grown.length)
-    keys.set(this.keys.subarray(0, this.activeEnd))
+    const from = this.active.length
+    const active = new Int32Array(from * 2)
+    active.set(this.active, from)
+    this.active = active
+    const keys = new Float64Array(from * 2)
+    keys.set(this.keys, from)
     this.keys = keys
-    const chain = new Int32Array(grown.length)
-    chain.set(this.chain)
-    this.chain = chain
+    this.activeAt += from
   }
 
   private grow(): void {
     const from = this.capacity
     const to = this.fixed + Math.max(256, (from - this.fixed) * 2)
-    const buffer = new ArrayBuffer(to * WORDS * 4)
+    const buffer = new ArrayBuffer(to * 16)
     const i32 = new Int32Array(buffer)
     i32.set(this.i32)
     this.i32 = i32
@@ -266,7 +281,7 @@ export class EventQueue {
     payload.set(this.payload)
     this.payload = payload
     for (let node = to - 1; node >= from; node--) {
-      i32[node * WORDS + NEXT] = this.free
+      i32[(node << NODE_SHIFT) | NEXT] = this.free
       this.free = node
     }
     this.capacity = to

@@ -77,7 +77,7 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
   }
 
   get now(): Time {
-    return this.clock[0]!
+    return this.time
   }
   /** Packets waiting in the queues of switches. */
   get waiting(): number {
@@ -94,22 +94,20 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
 
   /** Executes events strictly before `until`, at most `budget` of them; returns how many. 0: none is left before it. */
   run(until: Time, budget: number): number {
+    const { queue, fixedNodes } = this
     let done = 0
-    while (done < budget && this.step(until)) done++
+    while (done < budget) {
+      const node = queue.pop(until)
+      if (node < 0) break
+      done++
+      this.time = queue.f64[node << 1]!
+      this.currentOrder = queue.orderOf(node)
+      if (node >= fixedNodes) this.other(node)
+      else if ((node & 1) === 0) this.arrive(node >> 1)
+      else this.transmit(node >> 1, (node >> 1) << P.PORT_SHIFT)
+    }
     this.events += done
     return done
-  }
-
-  private step(until: Time): boolean {
-    const queue = this.queue
-    const node = queue.pop(until)
-    if (node < 0) return false
-    this.clock[0] = queue.f64[node * 2]!
-    this.currentOrder[0] = queue.orderOf(node)
-    if (node >= this.fixedNodes) this.other(node)
-    else if ((node & 1) === 0) this.arrive(node >> 1)
-    else this.transmit(node >> 1, (node >> 1) << P.PORT_SHIFT)
-    return true
   }
 
   private other(node: number): void {
@@ -123,9 +121,9 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
       this.wakeTimes[target] = NEVER
       this.kickNow(target)
     } else if (kind === Kind.Timer) {
-      this.nics[argument & (NODES_MAX - 1)]!.timer(this.clock[0]!, target, argument >> TIMER_SHIFT)
+      this.nics[argument & (NODES_MAX - 1)]!.timer(this.time, target, argument >> TIMER_SHIFT)
     } else {
-      this.onCall(this.clock[0]!, target, argument)
+      this.onCall(this.time, target, argument)
     }
   }
 
@@ -134,7 +132,7 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
   private arrive(from: number): void {
     const handle = this.takeFromLink(from)
     const port = from ^ 1
-    const node = this.ports[(from << P.PORT_SHIFT) + P.PEER]!
+    const node = this.ports[(from << P.PORT_SHIFT) | P.PEER]!
     if (node >= 0 && this.tracer === undefined && !this.anyLoss && this.pass(port, handle)) return
     const packet = this.packet.at(handle)
     if (packet.opcode === Opcode.Pfc) {
@@ -147,7 +145,7 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
       this.drop(packet, node < 0 ? ~node : node, LinkLoss)
       return
     }
-    const now = this.clock[0]!
+    const now = this.time
     if (this.tracer !== undefined) this.tracer.received(now, port, packet)
     if (node >= 0) this.forward(node, port, packet)
     else this.nics[~node]!.receive(now, packet, port)
@@ -161,31 +159,31 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
     const { paths, policyWords, ports } = this
     const { words } = this.pool
     const record = handle << Layout.RECORD_SHIFT
-    const meta = words[record + Layout.META]!
-    const hops = words[record + Layout.PSN]!
+    const meta = words[record | Layout.META]!
+    const hops = words[record | Layout.PSN]!
     const hop = hops >>> Layout.HOP_SHIFT
     if ((meta & 0xff) === Opcode.Pfc || hop >= paths.stride) return false
-    const egress = (paths.slots[words[record + Layout.FLOW]! * paths.stride + hop]! | 0) - 1
+    const egress = (paths.slots[words[record | Layout.FLOW]! * paths.stride + hop]! | 0) - 1
     if (egress < 0) return false
     const base = egress << P.PORT_SHIFT
-    const code = ports[base + P.LEAVE]!
+    const code = ports[base | P.LEAVE]!
     if (code === P.Leave.Nothing) return false
     const ingress = port << P.POLICY_SHIFT
     const queue = (meta >>> 24) & 7
     const limit = policyWords[ingress + Shortcut.Limit]!
     let held = 0
     if (queue !== 0) {
-      held = policyWords[ingress + Shortcut.Held + queue]! + words[record + Layout.WIRE_BYTES]!
+      held = policyWords[ingress + Shortcut.Held + queue]! + words[record | Layout.WIRE_BYTES]!
       if (held > limit) return false
     } else if (limit < 0) {
       return false
     }
     this.packetHops++
-    words[record + Layout.PSN] = (hops + (1 << Layout.HOP_SHIFT)) | 0
-    words[record + Layout.PLACE] = (words[record + Layout.PLACE]! & ~(Layout.PORTS_MAX - 1)) | port
+    words[record | Layout.PSN] = (hops + (1 << Layout.HOP_SHIFT)) | 0
+    words[record | Layout.PLACE] = (words[record | Layout.PLACE]! & ~(Layout.PORTS_MAX - 1)) | port
     if (this.isFree(base, queue)) {
       // Straight through: what it would add to the bytes held it takes away at once.
-      if (queue !== 0) ports[base + P.STATE] = queue << P.LAST_SHIFT
+      if (queue !== 0) ports[base | P.STATE] = queue << P.LAST_SHIFT
       if (code >= 0 && (meta & Flag.Telemetry) !== 0) this.stamp(egress, handle, code, 0)
       this.start(egress, base, handle, false)
     } else {
@@ -197,7 +195,7 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
   }
 
   private forward(node: number, ingress: number, packet: Packet): void {
-    const now = this.clock[0]!
+    const now = this.time
     const policy = this.switches[node]!
     const hop = packet.hop
     packet.enterSwitch(ingress)
@@ -231,18 +229,18 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
 
   private drop(packet: Packet, node: number, reason: number): void {
     this.dropCounts[-reason]!++
-    this.onDrop(this.clock[0]!, packet, node, reason)
+    this.onDrop(this.time, packet, node, reason)
     this.pool.release(packet.handle)
   }
 
   // --- PFC (IEEE 802.1Qbb): a pause holds until a resume comes
 
   private receivePfc(port: number, packet: Packet): void {
-    const now = this.clock[0]!
+    const now = this.time
     if (this.tracer !== undefined) this.tracer.received(now, port, packet)
     const priority = packet.priority
     const pause = packet.has(Flag.Pause)
-    const at = (port << P.PORT_SHIFT) + P.PAUSED
+    const at = (port << P.PORT_SHIFT) | P.PAUSED
     const was = this.ports[at]!
     const is = pause ? was | (1 << priority) : was & ~(1 << priority)
     this.ports[at] = is
@@ -271,10 +269,10 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
 
   private enqueue(port: number, queue: number, handle: number): void {
     const base = port << P.PORT_SHIFT
-    if (this.tracer !== undefined) this.tracer.enqueued(this.clock[0]!, port, queue, this.packet.at(handle))
+    if (this.tracer !== undefined) this.tracer.enqueued(this.time, port, queue, this.packet.at(handle))
     if (this.isFree(base, queue)) {
       // Straight through: nothing waits, and it would be dequeued at once.
-      if (queue !== 0) this.ports[base + P.STATE] = queue << P.LAST_SHIFT
+      if (queue !== 0) this.ports[base | P.STATE] = queue << P.LAST_SHIFT
       this.sendFromSwitch(port, base, queue, handle)
     } else {
       this.queues.append(port, queue, handle)

@@ -29,19 +29,19 @@ export class Prefetch {
     this.paths = paths
   }
 
-  /** @param nodes event nodes: of those below `fixed`, 2p is the next arrival over the link of port p, 2p + 1 its completion */
-  fetch(nodes: Int32Array, count: number, fixed: number): void {
-    const packets = this.gather(nodes, count, fixed)
+  /** @param nodes event nodes, from `from` on: of those below `fixed`, 2p is the next arrival over the link of port p, 2p + 1 its completion */
+  fetch(nodes: Int32Array, from: number, fixed: number): void {
+    const packets = this.gather(nodes, from, fixed)
     if (packets < 2) return
     this.sink[0]! ^= this.touchPackets(packets)
     this.sink[0]! ^= this.touchTheirs(packets)
   }
 
-  private gather(nodes: Int32Array, count: number, fixed: number): number {
+  private gather(nodes: Int32Array, from: number, fixed: number): number {
     const { ports, queues, record } = this
-    const most = count < BATCH ? count : BATCH
+    const end = nodes.length - from < BATCH ? nodes.length : from + BATCH
     let n = 0
-    for (let i = 0; i < most; i++) {
+    for (let i = from; i < end; i++) {
       const node = nodes[i]!
       if (node >= fixed) continue
       const base = (node >> 1) << P.PORT_SHIFT

@@ -1,5 +1,5 @@
 import { Flag, Layout, Opcode, Packet, type PacketPool } from "@rdmakit/packet"
-import { type Nic, POLICY_WORDS, Shortcut, type Switch } from "@rdmakit/protocol"
+import { type Nic, POLICY_WORDS, Shortcut, type Switch, type Time } from "@rdmakit/protocol"
 import { EgressQueues } from "./EgressQueues.ts"
 import { EventQueue } from "./EventQueue.ts"
 import type { ExactKernelOptions } from "./ExactKernelOptions.ts"
@@ -34,9 +34,9 @@ export abstract class Transmitter {
   protected readonly queues: EgressQueues
   /** Serialization times by size, a stretch for each rate. */
   private readonly txTable: Float64Array
-  /** Time and order number of the event being executed. In typed arrays so that writes never box. */
-  protected readonly clock = new Float64Array(1)
-  protected readonly currentOrder = new Int32Array(1)
+  /** Time and order number of the event being executed. */
+  protected time: Time = 0
+  protected currentOrder = 0
 
   constructor(options: ExactKernelOptions) {
     const { network, pool } = options
@@ -61,7 +61,7 @@ export abstract class Transmitter {
 
   /** Bytes waiting at a port, all queues. */
   queueBytes(port: number): number {
-    return this.ports[(port << P.PORT_SHIFT) + P.QUEUED_BYTES]!
+    return this.ports[(port << P.PORT_SHIFT) | P.QUEUED_BYTES]!
   }
   /** Bytes waiting in one queue of a port. */
   queueBytesOf(port: number, queue: number): number {
@@ -73,15 +73,15 @@ export abstract class Transmitter {
   }
   /** Bytes a port has sent. */
   sentBytes(port: number): number {
-    return this.portF64[(port << (P.PORT_SHIFT - 1)) + P.SENT_BYTES_F64]!
+    return this.portF64[(port << (P.PORT_SHIFT - 1)) | P.SENT_BYTES_F64]!
   }
   /** Priorities of a port that its peer has paused, a bit each. */
   pausedMask(port: number): number {
-    return this.ports[(port << P.PORT_SHIFT) + P.PAUSED]!
+    return this.ports[(port << P.PORT_SHIFT) | P.PAUSED]!
   }
 
   leave(port: number, unmarkedBytes: number, stampCode: number): void {
-    this.ports[(port << P.PORT_SHIFT) + P.LEAVE] = unmarkedBytes < 0 ? P.Leave.Nothing : stampCode
+    this.ports[(port << P.PORT_SHIFT) | P.LEAVE] = unmarkedBytes < 0 ? P.Leave.Nothing : stampCode
     this.queues.leave(port, unmarkedBytes)
   }
 
@@ -89,30 +89,30 @@ export abstract class Transmitter {
 
   /** Whether a silent transmission is over, its completion's turn come and gone. */
   private isOver(base: number): boolean {
-    const until = this.portF64[(base >> 1) + P.BUSY_UNTIL_F64]!
-    const now = this.clock[0]!
+    const until = this.portF64[(base >> 1) | P.BUSY_UNTIL_F64]!
+    const now = this.time
     if (until !== now) return until < now
-    return ((this.ports[base + P.BUSY_ORDER]! - this.currentOrder[0]!) | 0) < 0
+    return ((this.ports[base | P.BUSY_ORDER]! - this.currentOrder) | 0) < 0
   }
 
   /** Nothing waits at the port, and a packet of this queue may be sent at once. */
   protected isFree(base: number, queue: number): boolean {
     const { ports } = this
-    if (ports[base + P.OCCUPIED] !== 0 || (((ports[base + P.PAUSED]! & ~1) >> queue) & 1) !== 0) return false
-    const busy = ports[base + P.STATE]! & P.BUSY_MASK
+    if (ports[base | P.OCCUPIED] !== 0 || (((ports[base | P.PAUSED]! & ~1) >> queue) & 1) !== 0) return false
+    const busy = ports[base | P.STATE]! & P.BUSY_MASK
     return busy === P.Busy.No || (busy === P.Busy.Silent && this.isOver(base))
   }
 
   /** Something waits at the port: it is sent now, or when the port is idle. */
   protected kickNow(port: number): void {
     const base = port << P.PORT_SHIFT
-    const state = this.ports[base + P.STATE]!
+    const state = this.ports[base | P.STATE]!
     const busy = state & P.BUSY_MASK
     if (busy === P.Busy.Scheduled) return
     if (busy === P.Busy.Silent && !this.isOver(base)) {
-      this.ports[base + P.STATE] = (state & ~P.BUSY_MASK) | P.Busy.Scheduled
-      this.queue.f64[port * 4 + 2] = this.portF64[(base >> 1) + P.BUSY_UNTIL_F64]!
-      this.queue.schedule(port * 2 + 1, this.ports[base + P.BUSY_ORDER]!)
+      this.ports[base | P.STATE] = (state & ~P.BUSY_MASK) | P.Busy.Scheduled
+      this.queue.f64[(port << 2) | 2] = this.portF64[(base >> 1) | P.BUSY_UNTIL_F64]!
+      this.queue.schedule((port << 1) | 1, this.ports[base | P.BUSY_ORDER]!)
       return
     }
     this.transmit(port, base)
@@ -120,7 +120,7 @@ export abstract class Transmitter {
 
   /** The port is idle: starts the next packet, when there is one. */
   protected transmit(port: number, base: number): void {
-    this.ports[base + P.STATE]! &= ~P.BUSY_MASK
+    this.ports[base | P.STATE]! &= ~P.BUSY_MASK
     if (this.nodeOf[port]! < 0) {
       this.transmitHost(port, base)
       return
@@ -131,12 +131,12 @@ export abstract class Transmitter {
 
   private transmitHost(port: number, base: number): void {
     const nic = this.nics[~this.nodeOf[port]!]!
-    const handle = nic.pull(this.clock[0]!, port, this.ports[base + P.PAUSED]!)
+    const handle = nic.pull(this.time, port, this.ports[base | P.PAUSED]!)
     if (handle < 0) return
     if (this.tracer !== undefined) {
       const packet = this.packet.at(handle)
       const queue = packet.opcode < Opcode.Acknowledge ? packet.priority : 0
-      this.tracer.dequeued(this.clock[0]!, port, queue, packet)
+      this.tracer.dequeued(this.time, port, queue, packet)
     }
     this.start(port, base, handle, !nic.quiet(port))
   }
@@ -144,38 +144,38 @@ export abstract class Transmitter {
   /** A packet that has left its queue. */
   protected sendFromSwitch(port: number, base: number, queue: number, handle: number): void {
     if (this.tracer !== undefined || !this.leaves(port, queue, handle)) {
-      const now = this.clock[0]!
+      const now = this.time
       // Busy from here on: the policy may send a PFC frame through this very port.
-      this.ports[base + P.STATE]! |= P.Busy.Scheduled
+      this.ports[base | P.STATE]! |= P.Busy.Scheduled
       this.switches[this.nodeOf[port]!]!.dequeued(now, this.packet.at(handle), port, queue)
       if (this.tracer !== undefined) this.tracer.dequeued(now, port, queue, this.packet.at(handle))
     }
-    this.start(port, base, handle, (this.ports[base + P.OCCUPIED]! & ~(this.ports[base + P.PAUSED]! & ~1)) !== 0)
+    this.start(port, base, handle, (this.ports[base | P.OCCUPIED]! & ~(this.ports[base | P.PAUSED]! & ~1)) !== 0)
   }
 
   /** Does for the switch what there is to do as the packet leaves; false, and nothing done, when it must be asked. */
   private leaves(port: number, queue: number, handle: number): boolean {
-    const code = this.ports[(port << P.PORT_SHIFT) + P.LEAVE]!
+    const code = this.ports[(port << P.PORT_SHIFT) | P.LEAVE]!
     if (code === P.Leave.Nothing) return false
     const { policyWords } = this
     const { words } = this.pool
     const record = handle << Layout.RECORD_SHIFT
     if (queue !== 0) {
-      const ingress = (words[record + Layout.PLACE]! & (Layout.PORTS_MAX - 1)) << P.POLICY_SHIFT
+      const ingress = (words[record | Layout.PLACE]! & (Layout.PORTS_MAX - 1)) << P.POLICY_SHIFT
       const held = policyWords[ingress + Shortcut.Held + queue]!
       if (held > policyWords[ingress + Shortcut.Limit]! || !this.queues.isUnmarked(port, queue)) return false
-      policyWords[ingress + Shortcut.Held + queue] = held - words[record + Layout.WIRE_BYTES]!
+      policyWords[ingress + Shortcut.Held + queue] = held - words[record | Layout.WIRE_BYTES]!
     }
-    if (code >= 0 && (words[record + Layout.META]! & Flag.Telemetry) !== 0) {
-      this.stamp(port, handle, code, this.ports[(port << P.PORT_SHIFT) + P.QUEUED_BYTES]!)
+    if (code >= 0 && (words[record | Layout.META]! & Flag.Telemetry) !== 0) {
+      this.stamp(port, handle, code, this.ports[(port << P.PORT_SHIFT) | P.QUEUED_BYTES]!)
     }
     return true
   }
 
   /** Stamps telemetry for the switch. */
   protected stamp(port: number, handle: number, code: number, waitingBytes: number): void {
-    const sent = this.portF64[(port << (P.PORT_SHIFT - 1)) + P.SENT_BYTES_F64]!
-    this.packet.at(handle).stampHop(this.clock[0]!, sent, waitingBytes, code, this.nodeOf[port]!)
+    const sent = this.portF64[(port << (P.PORT_SHIFT - 1)) | P.SENT_BYTES_F64]!
+    this.packet.at(handle).stampHop(this.time, sent, waitingBytes, code, this.nodeOf[port]!)
   }
 
   /** Starts to send. `awaited`: somebody waits for the end of this transmission. */
@@ -184,48 +184,48 @@ export abstract class Transmitter {
     const { words } = pool
     const f = base >> 1
     const record = handle << Layout.RECORD_SHIFT
-    const bytes = words[record + Layout.WIRE_BYTES]!
-    const end = this.clock[0]! + this.txTable[ports[base + P.TX_BASE]! + bytes]!
-    const arrival = end + portF64[f + P.DELAY_F64]!
+    const bytes = words[record | Layout.WIRE_BYTES]!
+    const end = this.time + this.txTable[ports[base | P.TX_BASE]! + bytes]!
+    const arrival = end + portF64[f | P.DELAY_F64]!
     const order = queue.reserve(2)
-    portF64[f + P.SENT_BYTES_F64]! += bytes
-    words[record + Layout.NEXT] = -1
-    const state = ports[base + P.STATE]! & ~P.BUSY_MASK
+    portF64[f | P.SENT_BYTES_F64]! += bytes
+    words[record | Layout.NEXT] = -1
+    const state = ports[base | P.STATE]! & ~P.BUSY_MASK
     if (awaited) {
-      ports[base + P.STATE] = state | P.Busy.Scheduled
-      queue.f64[port * 4 + 2] = end
-      queue.schedule(port * 2 + 1, order)
+      ports[base | P.STATE] = state | P.Busy.Scheduled
+      queue.f64[(port << 2) | 2] = end
+      queue.schedule((port << 1) | 1, order)
     } else {
-      ports[base + P.STATE] = state | P.Busy.Silent
-      portF64[f + P.BUSY_UNTIL_F64] = end
-      ports[base + P.BUSY_ORDER] = order
+      ports[base | P.STATE] = state | P.Busy.Silent
+      portF64[f | P.BUSY_UNTIL_F64] = end
+      ports[base | P.BUSY_ORDER] = order
     }
     // What is known of an arrival is kept with the packet before it, which is at hand when its turn comes.
-    if (ports[base + P.LINK_HEAD]! >= 0) {
-      const before = ports[base + P.LINK_TAIL]! << Layout.RECORD_SHIFT
-      words[before + Layout.NEXT] = handle
-      words[before + Layout.NEXT_ORDER] = order + 1
-      pool.f64[(before >> 1) + Layout.NEXT_ARRIVAL_F64] = arrival
+    if (ports[base | P.LINK_HEAD]! >= 0) {
+      const before = ports[base | P.LINK_TAIL]! << Layout.RECORD_SHIFT
+      words[before | Layout.NEXT] = handle
+      words[before | Layout.NEXT_ORDER] = order + 1
+      pool.f64[(before >> 1) | Layout.NEXT_ARRIVAL_F64] = arrival
     } else {
-      ports[base + P.LINK_HEAD] = handle
-      queue.f64[port * 4] = arrival
-      queue.schedule(port * 2, (order + 1) | 0)
+      ports[base | P.LINK_HEAD] = handle
+      queue.f64[port << 2] = arrival
+      queue.schedule(port << 1, (order + 1) | 0)
     }
-    ports[base + P.LINK_TAIL] = handle
+    ports[base | P.LINK_TAIL] = handle
   }
 
   /** The first packet on the link of `from` has reached the other end; the next one's arrival is the port's event now. */
   protected takeFromLink(from: number): number {
     const { ports, pool, queue } = this
     const { words } = pool
-    const at = (from << P.PORT_SHIFT) + P.LINK_HEAD
+    const at = (from << P.PORT_SHIFT) | P.LINK_HEAD
     const handle = ports[at]!
     const record = handle << Layout.RECORD_SHIFT
-    const next = words[record + Layout.NEXT]!
+    const next = words[record | Layout.NEXT]!
     ports[at] = next
     if (next >= 0) {
-      queue.f64[from * 4] = pool.f64[(record >> 1) + Layout.NEXT_ARRIVAL_F64]!
-      queue.schedule(from * 2, words[record + Layout.NEXT_ORDER]!)
+      queue.f64[from << 2] = pool.f64[(record >> 1) | Layout.NEXT_ARRIVAL_F64]!
+      queue.schedule(from << 1, words[record | Layout.NEXT_ORDER]!)
     }
     return handle
   }

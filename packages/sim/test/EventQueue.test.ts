@@ -26,7 +26,7 @@ class Pair {
   constructor(slotPs: number, firstOrder: number) {
     this.queue = new EventQueue(FIXED, slotPs)
     // Two billion reservations take too long: start where they would end.
-    ;(this.queue as unknown as { nextOrder: Int32Array }).nextOrder[0] = firstOrder
+    ;(this.queue as unknown as { nextOrder: number }).nextOrder = firstOrder | 0
     this.order = firstOrder
   }
   reserve(): void {
@@ -161,7 +161,7 @@ describe("the event queue", () => {
   it("shows the nodes of a slot before the first of them is popped", () => {
     const queue = new EventQueue(2, 1024)
     const seen: Array<ReadonlyArray<number>> = []
-    queue.onOpen = (nodes, count) => void seen.push([...nodes.subarray(0, count)])
+    queue.onOpen = (nodes, from) => void seen.push([...nodes.subarray(from)])
     queue.f64[0] = 3000
     queue.schedule(0, queue.reserve(1))
     queue.f64[2] = 2900
