@@ -1,4 +1,5 @@
 import { defineConfig } from "tsup"
+import { inlineConstants } from "../../scripts/build/inlineConstants.ts"
 
 // One self-contained program: everything is bundled from sources, so no package has to be built first.
 // Splitting keeps what is behind a dynamic import in its own chunk, loaded when it is used.
@@ -9,6 +10,10 @@ export default defineConfig({
   platform: "node",
   dts: false,
   clean: true,
+  // Fields without a value are not defined before the constructor sets them: one that starts undefined is checked at
+  // each reading, and a number written to it is boxed.
+  tsconfig: "tsconfig.bundle.json",
+  esbuildPlugins: [inlineConstants],
   sourcemap: false,
   splitting: true,
   noExternal: [/.*/],
