@@ -8,6 +8,7 @@ import {
   type ScenarioInputs,
 } from "@rdmakit/scenario"
 import { Effect, Option } from "effect"
+import { type ControllerInput, loadController, noController } from "./ControllerModule.ts"
 import { WorkingDirectory } from "./Screen.ts"
 import { readStandardInput, STDIN, STDIN_NAME } from "./StandardInput.ts"
 
@@ -22,8 +23,11 @@ export const loadInputs = Effect.fnUntraced(function* (input: {
   readonly set: ReadonlyArray<string>
   /** In place of a scenario's own: its workloads are drawn from it. */
   readonly seed?: Option.Option<number>
+  /** In place of the controller that they name. */
+  readonly controller?: ControllerInput
 }) {
-  const options = { workingDirectory: yield* WorkingDirectory, overrides: input.set }
+  const controller = yield* loadController(input.controller ?? noController)
+  const options = { workingDirectory: yield* WorkingDirectory, overrides: input.set, controller }
   if (input.file === STDIN) {
     const ns3 = yield* loadNs3Inputs(STDIN_NAME, { ...options, configOctets: yield* readStandardInput })
     return { kind: "ns3", ns3 } as Inputs
@@ -46,7 +50,10 @@ export const figuresOf = (inputs: Inputs) => {
   const sizes =
     inputs.kind === "ns3" ? [...inputs.ns3.flows.sizeBytes] : inputs.scenario.flows.map(({ bytes }) => bytes)
   return {
-    controller: inputs.kind === "ns3" ? ccModes[inputs.ns3.config.ccMode] : inputs.scenario.network.controller.name,
+    controller:
+      inputs.kind === "ns3"
+        ? (inputs.ns3.controller?.name ?? ccModes[inputs.ns3.config.ccMode])
+        : inputs.scenario.network.controller.name,
     hosts: graph.nodes - switches,
     switches,
     links: graph.links.length,

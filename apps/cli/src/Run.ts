@@ -12,6 +12,7 @@ import {
   type UnfinishedFlow,
 } from "@rdmakit/scenario"
 import { Effect, FileSystem, Option, Path } from "effect"
+import type { ControllerInput } from "./ControllerModule.ts"
 import { costMeter, execute, type RunCost } from "./Execution.ts"
 import { Exit, exitCodes, Refused } from "./Exit.ts"
 import { foldIdleKeys, showNotes, withJsonFaults } from "./Faults.ts"
@@ -23,7 +24,7 @@ import { type ResultsInput, recorderOf, resultNames, seriesLine, wantedResults, 
 import { print, Screen, tell, WorkingDirectory } from "./Screen.ts"
 import { slowdownJson, slowdownLines } from "./SlowdownTable.ts"
 
-export interface RunInput extends ResultsInput {
+export interface RunInput extends ResultsInput, ControllerInput {
   readonly file: string
   readonly out: Option.Option<string>
   readonly seed: Option.Option<number>
@@ -41,7 +42,8 @@ export const run = (input: RunInput) =>
     const cost = costMeter(true)
     const { err } = yield* Screen
     const wanted = yield* wantedResults(input)
-    const inputs = yield* loadInputs(input)
+    const { file, set, seed, controller, option } = input
+    const inputs = yield* loadInputs({ file, set, seed, controller: { controller, option } })
     if (!input.json) yield* showNotes(foldIdleKeys(notesOf(inputs)), err)
     const path = yield* Path.Path
     const name = Option.getOrElse(input.out, () => defaultFolder(path, input.file))
@@ -64,7 +66,10 @@ export const run = (input: RunInput) =>
     if (outcome.unfinished.length > 0) return yield* new Exit({ code: exitCodes.notWell })
   }).pipe(
     Effect.scoped,
-    Effect.catchTags({ PoolExhausted: tooLarge, ControllerFault: ({ message }) => new Refused({ message }) }),
+    Effect.catchTags({
+      PoolExhausted: tooLarge,
+      ControllerFault: ({ message }) => new Refused({ message: `${moduleOf(input)}${message}` }),
+    }),
     Effect.catchDefect((defect) => (isSystemError(defect) ? cannotWrite(defect) : Effect.die(defect))),
     withJsonFaults(input.json, input.file),
   )
@@ -75,6 +80,10 @@ const isSystemError = (defect: unknown): defect is NodeJS.ErrnoException =>
 
 const cannotWrite = ({ message }: NodeJS.ErrnoException) =>
   new Refused({ message: `the trace cannot be written: ${message}`, hint: "choose another folder with --out DIR" })
+
+/** Which module a fault of a controller is about. */
+const moduleOf = ({ controller }: ControllerInput): string =>
+  Option.match(controller, { onNone: () => "", onSome: (file) => `${file}: ` })
 
 const tooLarge = ({ message }: PoolExhausted) =>
   new Refused({

@@ -1,23 +1,6 @@
-import { spawn } from "node:child_process"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
-import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
-import { folderOf, octetsOf, testdata, textOf } from "./rdmakit.ts"
-
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
-const shellCommand = `"${process.execPath}" --conditions=@rdmakit/source "${main}"`
-
-/** A line of bash in which `$RDMAKIT` is the command, from its sources. */
-const shell = (line: string, environment: Readonly<Record<string, string>> = {}, cwd = testdata) =>
-  new Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>((resolve) => {
-    const script = `rdmakit() { ${shellCommand} "$@"; }; ${line}`
-    const { NO_COLOR: _, ...inherited } = process.env
-    const child = spawn("bash", ["-c", script], { cwd, env: { ...inherited, ...environment } })
-    const text = { out: "", err: "" }
-    child.stdout.on("data", (chunk) => (text.out += chunk))
-    child.stderr.on("data", (chunk) => (text.err += chunk))
-    child.on("close", (code) => resolve({ code, ...text }))
-  })
+import { folderOf, octetsOf, shell, shellCommand, textOf } from "./rdmakit.ts"
 
 describe("the program", () => {
   test("exits with the code of its command", async () => {

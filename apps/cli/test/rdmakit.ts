@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -64,6 +65,22 @@ export const rdmakit = async (args: ReadonlyArray<string>, setting: Setting = {}
   const code = await Effect.runPromise(Effect.provide(runCommandLine(args), services))
   return { code, ...text }
 }
+
+const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+/** The program, from its sources, as bash takes it. */
+export const shellCommand = `"${process.execPath}" --conditions=@rdmakit/source "${main}"`
+
+/** A line of bash in which `$RDMAKIT` is the command, from its sources. */
+export const shell = (line: string, environment: Readonly<Record<string, string>> = {}, cwd = testdata) =>
+  new Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>((resolve) => {
+    const script = `rdmakit() { ${shellCommand} "$@"; }; ${line}`
+    const { NO_COLOR: _, ...inherited } = process.env
+    const child = spawn("bash", ["-c", script], { cwd, env: { ...inherited, ...environment } })
+    const text = { out: "", err: "" }
+    child.stdout.on("data", (chunk) => (text.out += chunk))
+    child.stderr.on("data", (chunk) => (text.err += chunk))
+    child.on("close", (code) => resolve({ code, ...text }))
+  })
 
 /** A file of the simulator's, unpacked. */
 export const octetsOf = (path: string): Uint8Array => {

@@ -12,12 +12,14 @@ import {
   parseTraceList,
   switchFlags,
 } from "@rdmakit/ns3"
+import type { ControllerFactory } from "@rdmakit/protocol"
 import { type Graph, Ports, Routes } from "@rdmakit/topology"
 import { Effect, type FileSystem, Path } from "effect"
 import { type InputFile, type Mention, readInput, type SearchPath, searchPathOf } from "./InputFile.ts"
 import { type InputNote, InputsRefused } from "./InputsRefused.ts"
 import { checkBuffers, checkFlows, checkLinkDown, checkRates } from "./Ns3Checks.ts"
 import { checkController } from "./Ns3ControllerCheck.ts"
+import { ns3ModeFor } from "./Ns3Mode.ts"
 import { checkOutputs } from "./Ns3Outputs.ts"
 import { effectWarnings, topologyWarnings } from "./Ns3Warnings.ts"
 
@@ -38,6 +40,8 @@ export interface Ns3Inputs {
   readonly flows: Ns3Flows
   /** Nodes whose packets are traced; empty unless ENABLE_TRACE is 1. */
   readonly traceNodes: ReadonlyArray<number>
+  /** In place of that of CC_MODE. */
+  readonly controller?: ControllerFactory
   readonly notes: ReadonlyArray<InputNote>
 }
 
@@ -48,6 +52,8 @@ export interface Ns3InputOptions {
   readonly overrides?: ReadonlyArray<string>
   /** The config, when it is in no file: its name is then only for messages, and its folder the working directory. */
   readonly configOctets?: Uint8Array
+  /** In place of that of CC_MODE: packets carry what it needs, the other keys of the config hold. */
+  readonly controller?: ControllerFactory | undefined
 }
 
 /** The next hops of the HPCC simulator: descending, one link between two nodes. */
@@ -80,11 +86,17 @@ export const loadNs3Inputs = (
       return parsed === undefined ? Effect.fail(reading.refusal()) : Effect.succeed(parsed)
     })
     const search = options.configOctets === undefined ? searchPathOf(path, options.workingDirectory, config) : here
-    return yield* loadNamed(config, configFile, search)
+    return yield* loadNamed(config, configFile, search, options.controller)
   })
 
-const loadNamed = Effect.fnUntraced(function* (name: string, configFile: ConfigFile, search: SearchPath) {
-  const { config } = configFile
+const loadNamed = Effect.fnUntraced(function* (
+  name: string,
+  configFile: ConfigFile,
+  search: SearchPath,
+  controller: ControllerFactory | undefined,
+) {
+  const { config: written } = configFile
+  const config = controller === undefined ? written : { ...written, ccMode: ns3ModeFor(controller.needs) }
   const reading = new Reading()
   reading.note(configFile.notes, "note")
   reading.notes.push(...effectWarnings(configFile))
@@ -121,7 +133,7 @@ const loadNamed = Effect.fnUntraced(function* (name: string, configFile: ConfigF
   reading.check(checkRates(configFile, topology, topologyFile.name))
   reading.check(checkBuffers(configFile, graph, ports))
   reading.check(checkLinkDown(configFile, graph))
-  reading.check(checkController(configFile, graph))
+  if (controller === undefined) reading.check(checkController(configFile, graph))
   if (flows !== undefined && flowFile !== undefined) {
     reading.check(checkFlows(flows, flowFile.name, topologyFile.name, routes))
   }
@@ -139,6 +151,7 @@ const loadNamed = Effect.fnUntraced(function* (name: string, configFile: ConfigF
     routes,
     flows,
     traceNodes: trace?.nodes ?? [],
+    ...(controller === undefined ? {} : { controller }),
     notes: reading.notes,
   } satisfies Ns3Inputs
 })

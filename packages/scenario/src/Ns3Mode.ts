@@ -6,7 +6,7 @@ import { type FlowTable, World, type WorldParts } from "@rdmakit/fabric"
 import { RoundRobinNic } from "@rdmakit/nic"
 import type { Ns3Config } from "@rdmakit/ns3"
 import { Ecn, int64Telemetry, PintCodec } from "@rdmakit/packet"
-import type { ControllerFactory, PathInfo, Time } from "@rdmakit/protocol"
+import type { ControllerFactory, Feedback, PathInfo, Time } from "@rdmakit/protocol"
 import { NEVER } from "@rdmakit/protocol"
 import {
   EcnMarker,
@@ -43,6 +43,13 @@ const transmissionPs = (bytes: number, rateBps: number): Time => ns3TxNanosecond
 
 /** What the controller of each CC_MODE needs in the packet. */
 const telemetryKinds: Readonly<Record<number, TelemetryKind>> = { 3: "int", 7: "stamp", 10: "pint" }
+
+/** The CC_MODE whose packets carry what a controller needs: INT, PINT, or a stamp for its RTT. */
+export const ns3ModeFor = (needs: ReadonlyArray<Feedback>): Ns3Config["ccMode"] => {
+  if (needs.includes("int")) return 3
+  if (needs.includes("pint")) return 10
+  return needs.includes("rtt") ? 7 : 1
+}
 
 /** @param random `rand()` of the run, which HPCC-PINT's hosts and switches share */
 const controllerOf = (config: Ns3Config, random: GlibcRandom): ControllerFactory => {
@@ -119,14 +126,16 @@ export interface Ns3Paths {
 /**
  * The parts of an ns-3 run: the variants that together are the semantics of the HPCC simulator (commit 9f4be2a), its
  * arithmetic in whole nanoseconds, its order of ties, its random streams.
+ *
+ * @param own a controller in place of that of CC_MODE
  */
-export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths): WorldParts {
+export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths, own?: ControllerFactory): WorldParts {
   const kind = telemetryKinds[config.ccMode] ?? "none"
   const random = new GlibcRandom()
   const transport: RcConfig = {
     mtuBytes: config.payloadBytes,
     framing: ns3Framing(kind),
-    controller: controllerOf(config, random),
+    controller: own ?? controllerOf(config, random),
     telemetry: kind === "int",
     ackEvery: 1,
     ns3AckBytes: config.l2AckIntervalBytes,

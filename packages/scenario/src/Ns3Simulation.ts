@@ -52,7 +52,7 @@ export class Ns3Simulation implements Run {
     const seed = options.seed ?? 0
     this.inputs = inputs
     const delays = new Ns3Delays(inputs.routes, inputs.ports, config.payloadBytes)
-    const parts = { ...ns3Parts(config, graph, delays), seed }
+    const parts = { ...ns3Parts(config, graph, delays, inputs.controller), seed }
     const world = new World(parts, new FlowTable(flowsOf(inputs.flows)))
     this.world = world
     // After the first flow's event, as in the simulator: ties go by the order in which events were made.

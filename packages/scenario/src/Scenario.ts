@@ -9,6 +9,7 @@ import {
   type TransportSettings,
 } from "@rdmakit/fabric"
 import type { Ns3FormatError } from "@rdmakit/ns3"
+import type { ControllerFactory } from "@rdmakit/protocol"
 import { type Graph, Ports, Routes } from "@rdmakit/topology"
 import { formatSize } from "@rdmakit/units"
 import { Effect, type FileSystem, Path } from "effect"
@@ -48,6 +49,8 @@ export interface ScenarioOptions {
   readonly octets?: Uint8Array
   /** The controllers it can name. Default `controllers`. */
   readonly controllers?: ReadonlyMap<string, NamedController>
+  /** In place of the controller that it names. */
+  readonly controller?: ControllerFactory | undefined
 }
 
 /** Whether a file is a scenario by its name, rather than a config of the HPCC simulator. */
@@ -102,9 +105,10 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
   const routes = new Routes(graph, ports)
 
   const registry = options.controllers ?? controllers
-  const controller = controllerOf(decoded.controller, registry, document)
+  const own = options.controller
+  const controller = own ?? controllerOf(decoded.controller, registry, document)
   if (isFaults(controller)) faults.push(...controller)
-  const marking = registry.get(decoded.controller?.name ?? "")?.marking
+  const marking = own === undefined ? registry.get(decoded.controller?.name ?? "")?.marking : undefined
   const switches: SwitchSettings = withMarking(switchSettings(decoded.switch ?? {}), marking, ports)
   for (const [i, rule] of (decoded.switch?.ecnRules ?? []).entries()) {
     if (rule.kmin > rule.kmax)

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { controllerFlags } from "../controllerFlags.ts"
 
 const SEED_MAX = 0xffffffff
 
@@ -26,6 +27,7 @@ export const runCommand = Command.make(
       Flag.withDescription("Replace a value of the config; may be repeated"),
       Flag.atLeast(0),
     ),
+    ...controllerFlags,
     report: Flag.Boolean("report").pipe(
       Flag.withDescription("Write report.html, a page that shows the run (default; --no-report: none)"),
       Flag.withDefault(true),
@@ -69,6 +71,10 @@ export const runCommand = Command.make(
   Paths in the file are looked for in the working directory, then in the file's
   folder, then in its parent.
 
+  --controller takes a module of yours, .ts, .mts, .js or .mjs: its default export is
+  a ControllerFactory of @rdmakit/protocol, or a function of options that makes
+  one; or it exports make(options). The README has an example.
+
   Ctrl-C stops the run; what had finished is written and marked partial.
   Exits with 0 when every flow finished, 1 when some did not, 2 when the inputs
   are refused and nothing was written, 130 after Ctrl-C.`,
@@ -77,6 +83,7 @@ export const runCommand = Command.make(
     { command: "rdmakit run mix/config.txt", description: "Writes config.results" },
     { command: "rdmakit run incast.yaml --set switch.buffer=16MiB", description: "A scenario, one value replaced" },
     { command: "rdmakit run config.txt --set 'KMIN_MAP=1 100000000000 400'", description: "A value of several words" },
+    { command: "rdmakit run incast.yaml --controller ./mine.ts", description: "A controller of your own" },
     { command: "rdmakit run incast.yaml --series rate,queue --sample 1us", description: "Time series as CSV" },
     { command: "rdmakit run config.txt --json | jq .packetHops", description: "For other programs" },
   ]),

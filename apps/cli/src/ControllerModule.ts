@@ -1,0 +1,134 @@
+/** A user's own controller: a module that `--controller` names. */
+import { spawnSync } from "node:child_process"
+import { pathToFileURL } from "node:url"
+import type { ControllerFactory } from "@rdmakit/protocol"
+import { ControllerModuleError, userController } from "@rdmakit/scenario"
+import { Effect, FileSystem, Option, Path } from "effect"
+import { Refused } from "./Exit.ts"
+import { scalarOf } from "./FlagFields.ts"
+import { WorkingDirectory } from "./Screen.ts"
+
+export interface ControllerInput {
+  /** The module's path, from the working directory. */
+  readonly controller: Option.Option<string>
+  /** `KEY=VALUE`, for a module that exports a function of options. */
+  readonly option: ReadonlyArray<string>
+}
+
+export const noController: ControllerInput = { controller: Option.none(), option: [] }
+
+/** A module whose code is wrong is compiled by a process of its own to learn the line: not for longer than this. */
+const CHECK_MS_MAX = 10_000
+const LANGUAGES = /\.(?:[cm]?ts|[cm]?js)$/
+const ALONE =
+  "the command is one bundle: a controller imports the types of @rdmakit/protocol (import type), files beside it, and packages installed next to it"
+
+/** Loads the controller that a command line names; undefined when it names none. */
+export const loadController = Effect.fnUntraced(function* ({ controller, option }: ControllerInput) {
+  if (Option.isNone(controller)) {
+    if (option.length === 0) return undefined
+    return yield* new Refused({ message: `--option: found "${option[0]}", expected --controller beside it` })
+  }
+  const options = yield* optionsOf(option)
+  const file = controller.value
+  const absolute = (yield* Path.Path).resolve(yield* WorkingDirectory, file)
+  yield* checkFile(file, absolute)
+  const module = yield* Effect.tryPromise({
+    try: () => import(/* @vite-ignore */ pathToFileURL(absolute).href) as Promise<Readonly<Record<string, unknown>>>,
+    catch: (error) => importFailed(file, absolute, error),
+  })
+  return yield* Effect.try({
+    try: (): ControllerFactory => userController(module, file, options),
+    catch: (error) => {
+      if (!(error instanceof ControllerModuleError)) throw error
+      const { message, hint } = error
+      return new Refused({ message, ...(hint === undefined ? {} : { hint }) })
+    },
+  })
+})
+
+const words: Readonly<Record<string, boolean>> = { true: true, false: false }
+
+const optionsOf = Effect.fnUntraced(function* (list: ReadonlyArray<string>) {
+  const options: Record<string, unknown> = {}
+  for (const text of list) {
+    const [, key, value] = /^([A-Za-z_$][\w$]*)=(.*)$/s.exec(text) ?? []
+    if (key === undefined || value === undefined) {
+      return yield* new Refused({ message: `--option: found "${text}", expected KEY=VALUE, such as gain=0.5` })
+    }
+    options[key] = words[value] ?? scalarOf(value)
+  }
+  return options
+})
+
+/** A file of a language that the running Node has. */
+const checkFile = Effect.fnUntraced(function* (file: string, absolute: string) {
+  const files = yield* FileSystem.FileSystem
+  const info = yield* Effect.option(files.stat(absolute))
+  if (Option.isNone(info)) {
+    const hint = `${absolute} does not exist; a path starts at the working directory`
+    return yield* new Refused({ message: `${file}: found nothing, expected a module`, hint })
+  }
+  if (info.value.type !== "File") {
+    return yield* new Refused({ message: `${file}: found no regular file, expected a module` })
+  }
+  if (!LANGUAGES.test(file)) {
+    return yield* new Refused({ message: `${file}: found another kind of file, expected .ts, .mts, .js or .mjs` })
+  }
+  if (/ts$/.test(file) && !process.features.typescript) {
+    const hint = "run the command with Node 22.18 or later, or write the module as .mjs"
+    return yield* new Refused({ message: `${file}: this Node, ${process.version}, does not run TypeScript`, hint })
+  }
+})
+
+/** Why a module cannot be imported: its code, what it imports, or what it does when it is loaded. */
+const importFailed = (file: string, absolute: string, error: unknown): Refused => {
+  if (!(error instanceof Error)) return new Refused({ message: `${file}: threw ${String(error)} when it was loaded` })
+  const { code = "" } = error as NodeJS.ErrnoException
+  if (error instanceof SyntaxError) {
+    const place = syntaxPlace(error.stack ?? "", file, absolute) ?? checkedPlace(file, absolute)
+    const where = place ?? `${file}, or a file that it imports`
+    const hint =
+      code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX"
+        ? "types are taken away and nothing else is done: no enums, namespaces or parameter properties"
+        : undefined
+    return new Refused({ message: `${where}: ${error.message}`, ...(hint === undefined ? {} : { hint }) })
+  }
+  if (/^ERR_(MODULE_NOT_FOUND|PACKAGE_PATH_NOT_EXPORTED|UNSUPPORTED_DIR_IMPORT)$/.test(code)) {
+    return new Refused({ message: `${file}: ${error.message.split("\n")[0]}`, hint: ALONE })
+  }
+  if (code === "ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING") {
+    const hint = "write it as .mjs, or keep it outside of node_modules"
+    return new Refused({ message: `${file}: Node runs no TypeScript that lies in node_modules`, hint })
+  }
+  const place = placeOf(error.stack ?? "", absolute)
+  const where = place === undefined ? file : `${file}:${place}`
+  return new Refused({ message: `${where}: threw ${error.name}: ${error.message} when it was loaded` })
+}
+
+/** Node heads the stack of some syntax errors with the file and its line. */
+const syntaxPlace = (stack: string, file: string, absolute: string): string | undefined => {
+  const match = /^(?:file:\/\/)?(\S.*):(\d+)$/.exec(stack.split("\n")[0]!)
+  if (match === null) return undefined
+  const named = match[1]!
+  return `${named === absolute || pathToFileURL(absolute).pathname === named ? file : named}:${match[2]}`
+}
+
+/** The line that Node's own check of a file names; undefined when the file itself is fine. */
+const checkedPlace = (file: string, absolute: string): string | undefined => {
+  if (/ts$/.test(file)) return undefined
+  const { stderr } = spawnSync(process.execPath, ["--check", absolute], { encoding: "utf8", timeout: CHECK_MS_MAX })
+  return syntaxPlace(stderr ?? "", file, absolute)
+}
+
+/** The line and column of the first line of a stack that is in the file. */
+const placeOf = (stack: string, absolute: string): string | undefined => {
+  const url = pathToFileURL(absolute).href
+  for (const line of stack.split("\n")) {
+    for (const name of [url, absolute]) {
+      const at = line.lastIndexOf(`${name}:`)
+      if (at >= 0) return /^\d+:\d+/.exec(line.slice(at + name.length + 1))?.[0]
+    }
+  }
+  return undefined
+}

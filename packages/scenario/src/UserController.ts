@@ -1,0 +1,269 @@
+/** Controllers from elsewhere: what a module exports is looked at, and what it makes is watched. */
+import { nearestWord } from "@rdmakit/ns3"
+import type { Ack, Controller, ControllerFactory, Feedback, PathInfo, Time, Timers } from "@rdmakit/protocol"
+import { ControllerFault } from "@rdmakit/transport-ib"
+
+const feedbacks: ReadonlyArray<Feedback> = ["rtt", "ecn", "cnp", "int", "pint"]
+const methods = ["onSent", "onAck", "onCnp", "onLoss", "onTimer", "metrics"] as const
+const quantities = ["window", "rate", "nextTimer"] as const
+
+/** Timers that fire more often than this are taken for a loop that never ends. */
+const TIMER_CALLS = 1000
+const TIMER_PERIOD_MIN_PS = 1000
+
+/** A module that gives no controller; the message says where, what was found and what was expected. */
+export class ControllerModuleError extends Error {
+  readonly _tag = "ControllerModuleError"
+  /** What to do about it. */
+  readonly hint: string | undefined
+  constructor(message: string, hint?: string) {
+    super(message)
+    this.name = "ControllerModuleError"
+    this.hint = hint
+  }
+}
+
+/**
+ * The factory that a user's module exports: a `ControllerFactory` as its default export or as the module itself, or a
+ * function of options that makes one, as its default export or as `make`. Its controllers are watched: one that throws,
+ * sets a rate or a window that cannot be, or a timer that never lets time pass, ends its run with a `ControllerFault`.
+ *
+ * @param file as the user names it, for messages
+ * @param options what a function of options is called with
+ * @throws ControllerModuleError
+ */
+export const userController = (
+  module: Readonly<Record<string, unknown>>,
+  file: string,
+  options: Readonly<Record<string, unknown>> = {},
+): ControllerFactory => {
+  const { name, needs, pintBase, ...factory } = exported(module, file, options)
+  const refuse = (field: string, found: unknown, expected: string, hint?: string): never => {
+    throw new ControllerModuleError(`${file}: ${field}: found ${shown(found)}, expected ${expected}`, hint)
+  }
+  if (typeof name !== "string" || name === "") return refuse("name", name, "the name of the controller, a text")
+  if (!Array.isArray(needs)) return refuse("needs", needs, `a list of ${feedbacks.join(", ")}`)
+  for (const need of needs) {
+    if (feedbacks.includes(need)) continue
+    const near = typeof need === "string" ? nearestWord(need, feedbacks) : undefined
+    return refuse("needs", need, feedbacks.join(", "), near === undefined ? undefined : `did you mean ${near}?`)
+  }
+  if (pintBase !== undefined && !(typeof pintBase === "number" && pintBase > 1 && pintBase < Number.POSITIVE_INFINITY))
+    return refuse("pintBase", pintBase, "a number above 1")
+  return {
+    name,
+    needs: [...(needs as ReadonlyArray<Feedback>)],
+    ...(pintBase === undefined ? {} : { pintBase: pintBase as number }),
+    make: (now, path) => new WatchedController(factory.make, file, now, path),
+  }
+}
+
+interface Exported {
+  readonly name: unknown
+  readonly needs: unknown
+  readonly pintBase: unknown
+  readonly make: ControllerFactory["make"]
+}
+
+const exported = (
+  module: Readonly<Record<string, unknown>>,
+  file: string,
+  options: Readonly<Record<string, unknown>>,
+): Exported => {
+  const own = isFactory(module.default) ? module.default : "needs" in module && isFactory(module) ? module : undefined
+  if (own !== undefined) return fieldsOf(own)
+  const [field, make] = typeof module.default === "function" ? ["default", module.default] : ["make", module.make]
+  if (typeof make !== "function") {
+    const names = Object.keys(module)
+    throw new ControllerModuleError(
+      `${file}: found ${names.length === 0 ? "no exports" : `the exports ${names.join(", ")}`}, expected a controller`,
+      "export default { name, needs, make(now, path) }, or a function make(options) that returns one",
+    )
+  }
+  let made: unknown
+  try {
+    made = make(options)
+  } catch (error) {
+    throw new ControllerModuleError(`${file}: ${field}(options) threw ${thrown(error, file)}`)
+  }
+  if (isFactory(made)) return fieldsOf(made)
+  throw new ControllerModuleError(
+    `${file}: ${field}(options) returned ${shown(made)}, expected { name, needs, make(now, path) }`,
+  )
+}
+
+const isFactory = (value: unknown): value is ControllerFactory =>
+  typeof value === "object" && value !== null && "make" in value && typeof value.make === "function"
+
+const fieldsOf = (factory: ControllerFactory): Exported => ({
+  name: factory.name,
+  needs: factory.needs,
+  pintBase: factory.pintBase,
+  make: (now, path) => factory.make(now, path),
+})
+
+const shown = (value: unknown): string => {
+  if (value === undefined) return "nothing"
+  if (typeof value === "function") return "a function"
+  if (typeof value === "number") return String(value)
+  try {
+    return JSON.stringify(value) ?? typeof value
+  } catch {
+    return `a value of type ${typeof value}`
+  }
+}
+
+/** What was thrown, and where in the user's file. */
+const thrown = (error: unknown, file: string): string => {
+  if (!(error instanceof Error)) return shown(error)
+  const place = placeIn(error.stack ?? "", file)
+  return `${error.name}: ${error.message}${place === undefined ? "" : ` (${place})`}`
+}
+
+/** `mine.ts:12:5`, the first line of a stack that is in the file. */
+const placeIn = (stack: string, file: string): string | undefined => {
+  const name = file.slice(Math.max(file.lastIndexOf("/"), file.lastIndexOf("\\")) + 1)
+  for (const line of stack.split("\n")) {
+    const match = /[/\\]([^/\\]+?)(?:\?[^:]*)?:(\d+):(\d+)\)?$/.exec(line)
+    if (match?.[1] === name) return `${name}:${match[2]}:${match[3]}`
+  }
+  return undefined
+}
+
+/** A user's controller: whatever is wrong with it becomes a fault that names the flow, the moment and the place. */
+class WatchedController implements Controller {
+  private readonly inner: Controller
+  private readonly file: string
+  private readonly flow: number
+  private timerCalls = 0
+  private timerSince: Time
+
+  /** @throws ControllerFault */
+  constructor(make: ControllerFactory["make"], file: string, now: Time, path: PathInfo) {
+    this.file = file
+    this.flow = path.flow
+    this.timerSince = now
+    try {
+      this.inner = make(now, path)
+    } catch (error) {
+      throw this.fault(`make threw ${thrown(error, file)}`, now)
+    }
+    this.look(now)
+  }
+
+  /** What a controller has to have. */
+  private look(now: Time): void {
+    const inner: unknown = this.inner
+    if (typeof inner !== "object" || inner === null) {
+      throw this.fault(`make returned ${shown(inner)}, expected a controller`, now)
+    }
+    for (const name of methods) {
+      if (typeof (inner as Record<string, unknown>)[name] === "function") continue
+      throw this.fault(`it has no ${name}, expected a function`, now)
+    }
+    for (const name of quantities) {
+      const value = (inner as Record<string, unknown>)[name]
+      if (typeof value !== "number") throw this.fault(`its ${name} is ${shown(value)}, expected a number`, now)
+    }
+    this.check(now, false)
+  }
+
+  private fault(what: string, now: Time): ControllerFault {
+    return new ControllerFault(what, this.flow, now)
+  }
+
+  /** Passes an answer on when it is one, and what was set can be. */
+  private check(now: Time, acted: boolean): boolean {
+    const { window, rate, nextTimer } = this.inner
+    if (!(rate > 0 && rate < Number.POSITIVE_INFINITY)) {
+      throw this.fault(`its rate is ${rate} bit/s, expected a finite number above 0`, now)
+    }
+    if (!(window >= 1)) throw this.fault(`its window is ${window} bytes, expected at least 1`, now)
+    if (!(nextTimer >= 0)) {
+      throw this.fault(`its nextTimer is ${nextTimer} ps, expected a time, or Infinity for none`, now)
+    }
+    if (typeof acted !== "boolean") {
+      throw this.fault(`a callback returned ${shown(acted)}, expected true when it set rate or window, else false`, now)
+    }
+    return acted
+  }
+
+  /** What a callback threw; faults of our own pass. */
+  private failed(callback: string, error: unknown, now: Time): Error {
+    if (error instanceof ControllerFault) return error
+    return this.fault(`${callback} threw ${thrown(error, this.file)}`, now)
+  }
+
+  get window(): number {
+    return this.inner.window
+  }
+  get rate(): number {
+    return this.inner.rate
+  }
+  get nextTimer(): Time {
+    return this.inner.nextTimer
+  }
+  get timers(): Timers | undefined {
+    return this.inner.timers
+  }
+
+  onSent(now: Time, bytes: number): void {
+    try {
+      this.inner.onSent(now, bytes)
+      this.check(now, false)
+    } catch (error) {
+      throw this.failed("onSent", error, now)
+    }
+  }
+
+  onAck(now: Time, ack: Ack): boolean {
+    try {
+      return this.check(now, this.inner.onAck(now, ack))
+    } catch (error) {
+      throw this.failed("onAck", error, now)
+    }
+  }
+
+  onCnp(now: Time): boolean {
+    try {
+      return this.check(now, this.inner.onCnp(now))
+    } catch (error) {
+      throw this.failed("onCnp", error, now)
+    }
+  }
+
+  onLoss(now: Time, timeout: boolean): boolean {
+    try {
+      return this.check(now, this.inner.onLoss(now, timeout))
+    } catch (error) {
+      throw this.failed("onLoss", error, now)
+    }
+  }
+
+  onTimer(now: Time, timer: number): boolean {
+    this.countTimer(now)
+    try {
+      const acted = this.check(now, this.inner.onTimer(now, timer))
+      const { nextTimer } = this.inner
+      if (nextTimer < now) throw this.fault(`its nextTimer is ${nextTimer} ps, ${now - nextTimer} ps ago`, now)
+      return acted
+    } catch (error) {
+      throw this.failed("onTimer", error, now)
+    }
+  }
+
+  private countTimer(now: Time): void {
+    if (++this.timerCalls < TIMER_CALLS) return
+    const sincePs = now - this.timerSince
+    if (sincePs < TIMER_CALLS * TIMER_PERIOD_MIN_PS) {
+      const expected = "expected a timer that is set to a later time, or to Infinity, and at most once a nanosecond"
+      throw this.fault(`its timer fired ${TIMER_CALLS} times within ${sincePs} ps, ${expected}`, now)
+    }
+    this.timerCalls = 0
+    this.timerSince = now
+  }
+
+  metrics(): Readonly<Record<string, number>> {
+    return this.inner.metrics()
+  }
+}
