@@ -86,6 +86,8 @@ export interface Switch {
 
 /** Chooses among equal-cost next hops. */
 export interface LoadBalancer {
-  /** Index below `count`. */
-  pick(now: Time, packet: Packet, node: number, count: number): number
+  /** True: it may choose anew for each packet, and its switch is asked for each. Default false: a flow keeps its path. */
+  readonly perPacket?: boolean
+  /** Index below `count`. The egress ports to choose from are `table[from]` … `table[from + count - 1]`. */
+  pick(now: Time, packet: Packet, node: number, count: number, table: Int32Array, from: number): number
 }

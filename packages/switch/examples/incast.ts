@@ -2,7 +2,7 @@ import { SwitchBench, type SwitchSetup } from "@rdmakit/conformance"
 import { EcnMarker, HashedDraws, type NextHops, SharedBuffer, SharedBufferSwitch, seededEcmp } from "@rdmakit/switch"
 
 /** Next hops of one switch, as a table over all nodes; a whole network's come from its routes. */
-const tableOf = ({ node, hosts, nextHops }: SwitchSetup): NextHops => {
+export const tableOf = ({ node, hosts, nextHops }: SwitchSetup): NextHops => {
   const nodes = Math.max(node, ...hosts) + 1
   const start = new Int32Array(nodes * hosts.length + 1)
   const table: Array<number> = []

@@ -5,9 +5,9 @@ import { Drop, Shortcut } from "@rdmakit/protocol"
  * A port's policy words beside those of `Shortcut`, whose bytes held are without headroom: 17 to 23 are the headroom
  * bytes its ingress holds, by priority.
  */
-const HEADROOM = 16
+export const HEADROOM = 16
 /** Headroom of the port, bytes for each priority. */
-const HEADROOM_LIMIT = 16
+export const HEADROOM_LIMIT = 16
 /** Bits 0–7: a pause for that priority was sent through the port. Bits 8–: the threshold's shift. */
 const STATE = 24
 const SHIFT_AT = 8
@@ -60,21 +60,21 @@ export class BufferTooSmall extends Error {
  * touched or the threshold reached, a resume when usage is well below it again.
  */
 export class SharedBuffer {
-  private readonly words: Int32Array
+  protected readonly words: Int32Array
   /** Port p's policy words begin at first + p · stride: `policyAt`, without a call for every packet. */
   private readonly first: number
   private readonly stride: number
-  private readonly ports: SwitchPorts
-  private readonly reserve: number
+  protected readonly ports: SwitchPorts
+  protected readonly reserve: number
   private readonly resumeOffset: number
   private readonly lossless: boolean
   private readonly egressShift: number
   /** Buffer less headroom and reserve, bytes. */
-  private readonly pool: number
+  protected readonly pool: number
   /** Bytes of the pool in use. */
-  private shared = 0
+  protected shared = 0
   /** Free bytes above which every port's threshold is above whatever fits the reserve; Infinity for a lossy switch. */
-  private readonly ample: number
+  protected ample: number
   /** Whether the free bytes are above `ample`: only then may a kernel count for itself. */
   private calm = false
   /** Kernel ports of the switch. */
@@ -110,7 +110,7 @@ export class SharedBuffer {
   }
 
   /** Shared bytes were taken or given back: has a line been crossed below which a threshold may matter? */
-  private settle(): void {
+  protected settle(): void {
     const calm = this.pool - this.shared > this.ample
     if (calm === this.calm) return
     this.calm = calm
@@ -128,7 +128,7 @@ export class SharedBuffer {
     return this.thresholdAt(this.first + port * this.stride)
   }
 
-  private thresholdAt(base: number): number {
+  protected thresholdAt(base: number): number {
     return (this.pool - this.shared) >>> (this.words[base + STATE]! >> SHIFT_AT)
   }
 
@@ -148,7 +148,7 @@ export class SharedBuffer {
     return taken
   }
 
-  private admitLossless(base: number, queue: number, bytes: number): number {
+  protected admitLossless(base: number, queue: number, bytes: number): number {
     const { words, reserve } = this
     const at = base + queue
     const held = words[at]!
@@ -169,7 +169,7 @@ export class SharedBuffer {
     return queue
   }
 
-  private admitLossy(at: number, egress: number, queue: number, bytes: number): number {
+  protected admitLossy(at: number, egress: number, queue: number, bytes: number): number {
     if (this.ports.queueBytesOf(egress, queue) + bytes > (this.pool - this.shared) >>> this.egressShift) {
       return Drop.EgressFull
     }

@@ -22,10 +22,10 @@ export interface SharedBufferSwitchOptions {
 /** No queue holds more. */
 const BYTES_MAX = 2 ** 31 - 1
 
-/** A shared-buffer switch: ECMP, PFC, ECN marking and INT, each a part that can be left out or exchanged. */
+/** A shared-buffer switch: load balancing, PFC, ECN marking and INT, each a part that can be left out or exchanged. */
 export class SharedBufferSwitch implements Switch {
   readonly dequeue = "lazy" as const
-  readonly perPacket = false
+  readonly perPacket: boolean
   readonly buffer: SharedBuffer
   private readonly node: number
   private readonly ports: SwitchPorts
@@ -41,6 +41,7 @@ export class SharedBufferSwitch implements Switch {
     this.buffer = options.buffer
     this.routes = options.routes
     this.balancer = options.balancer
+    this.perPacket = options.balancer.perPacket ?? false
     this.ecn = options.ecn
     this.marksAll = options.marksAll
     this.stamper = options.stamper
@@ -57,7 +58,8 @@ export class SharedBufferSwitch implements Switch {
     const from = routes.start[at]!
     const count = routes.start[at + 1]! - from
     if (count === 0) return Drop.NoRoute
-    return routes.table[from + (count === 1 ? 0 : this.balancer.pick(now, packet, this.node, count))]!
+    if (count === 1) return routes.table[from]!
+    return routes.table[from + this.balancer.pick(now, packet, this.node, count, routes.table, from)]!
   }
 
   admit(now: Time, packet: Packet, ingress: number, egress: number): number {

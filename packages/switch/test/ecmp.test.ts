@@ -65,7 +65,9 @@ describe("the hash of the simulator", () => {
   it("picks among next hops by addresses and ports, seeded with the switch's number", () => {
     fc.assert(
       fc.property(node, node, node, node, node, fc.integer({ min: 1, max: 64 }), (s, d, sp, dp, at, count) => {
-        expect(ns3Ecmp.pick(0, flow(s, d, sp, dp), at, count)).toBe(murmurBytes(keyOf(s, d, sp, dp), at) % count)
+        expect(ns3Ecmp.pick(0, flow(s, d, sp, dp), at, count, none, 0)).toBe(
+          murmurBytes(keyOf(s, d, sp, dp), at) % count,
+        )
       }),
     )
   })
@@ -79,13 +81,16 @@ describe("the hash of the simulator", () => {
   })
 })
 
+/** ECMP looks at the number of next hops alone. */
+const none = new Int32Array(0)
+
 const FLOWS = 16_000
 const flows = Array.from({ length: FLOWS }, (_, i) => {
   const draw = (word: number, below: number) => murmur3(99, i, word, 0) % below
   return [draw(1, 320), draw(2, 320), 10_000 + draw(3, 50), 100] as const
 })
 const picks = (balancer: LoadBalancer, node: number, count: number): Array<number> =>
-  flows.map((f) => balancer.pick(0, flow(...f), node, count))
+  flows.map((f) => balancer.pick(0, flow(...f), node, count, none, 0))
 
 /** How far shares are from even, in standard deviations of a fair draw. */
 const unevenness = (chosen: ReadonlyArray<number>, count: number): number => {
@@ -137,7 +142,7 @@ it("seeded ECMP depends on the seed, on the switch and on every part of the flow
     const spread = Array.from({ length: 200 }, (_, i) => {
       const parts: [number, number, number, number] = [1, 2, 10_000, 4791]
       parts[part]! += i
-      return balancer.pick(0, flow(...parts), 320, 4)
+      return balancer.pick(0, flow(...parts), 320, 4, none, 0)
     })
     expect(unevenness(spread, 4)).toBeLessThan(4.5)
   }

@@ -1,0 +1,72 @@
+import type { Packet } from "@rdmakit/packet"
+import type { LoadBalancer, Time } from "@rdmakit/protocol"
+import { murmur3 } from "@rdmakit/units"
+
+export interface FlowletsOptions {
+  /** Chooses for the first packet of a flowlet. */
+  readonly inner: LoadBalancer
+  /**
+   * A packet that comes longer than this after the last one of its flow begins a flowlet, ps; above 0. What is longer
+   * than the difference between any two paths' delays keeps a flow in order.
+   */
+  readonly gapPs: Time
+  /** Entries of a switch's table, a power of 2. Flows that share one share their flowlets. Default 65,536 (CONGA §3.4). */
+  readonly entries?: number
+}
+
+const ENTRIES = 65_536
+
+interface FlowletTable {
+  readonly lastPs: Float64Array
+  readonly choice: Int32Array
+}
+
+/**
+ * Flowlet switching: a flow keeps its next hop as long as its packets come close together, and may change it after a
+ * gap (Sinha, Kandula and Katabi 2004; CONGA, SIGCOMM 2014; LetFlow, NSDI 2017, with a random choice for each flowlet).
+ */
+export class Flowlets implements LoadBalancer {
+  readonly perPacket = true
+  /** Flowlets that began. */
+  flowlets = 0
+  private readonly inner: LoadBalancer
+  private readonly gapPs: Time
+  private readonly entries: number
+  /** By node; only switches with a choice have one. */
+  private readonly tables: Array<FlowletTable | undefined> = []
+
+  /** @throws RangeError for a gap that is not above 0, or entries that are no power of 2 */
+  constructor({ inner, gapPs, entries = ENTRIES }: FlowletsOptions) {
+    if (!(gapPs > 0)) throw new RangeError(`flowlet gap ${gapPs} ps, expected above 0`)
+    if (!(entries >= 1 && entries <= 2 ** 30 && (entries & (entries - 1)) === 0)) {
+      throw new RangeError(`${entries} flowlet entries, expected a power of 2`)
+    }
+    this.inner = inner
+    this.gapPs = gapPs
+    this.entries = entries
+  }
+
+  pick(now: Time, packet: Packet, node: number, count: number, table: Int32Array, from: number): number {
+    const { lastPs, choice } = this.tableOf(node)
+    const entry = murmur3(node, packet.source, packet.destination, packet.udpPorts) & (this.entries - 1)
+    if (now - lastPs[entry]! > this.gapPs) {
+      this.flowlets++
+      choice[entry] = this.inner.pick(now, packet, node, count, table, from)
+    }
+    lastPs[entry] = now
+    // Another flow of the entry may have had more to choose from.
+    return choice[entry]! % count
+  }
+
+  private tableOf(node: number): FlowletTable {
+    const known = this.tables[node]
+    if (known !== undefined) return known
+    const made = {
+      lastPs: new Float64Array(this.entries).fill(Number.NEGATIVE_INFINITY),
+      choice: new Int32Array(this.entries),
+    }
+    while (this.tables.length <= node) this.tables.push(undefined)
+    this.tables[node] = made
+    return made
+  }
+}
