@@ -1,4 +1,5 @@
 export { bisectionBps } from "./Bisection.ts"
+export { bufferCycle, cycleText, type SendingPair } from "./BufferCycle.ts"
 export {
   type ClosShape,
   clos,
