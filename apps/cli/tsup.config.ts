@@ -4,7 +4,8 @@ import { inlineConstants } from "../../scripts/build/inlineConstants.ts"
 // One self-contained program: everything is bundled from sources, so no package has to be built first.
 // Splitting keeps what is behind a dynamic import in its own chunk, loaded when it is used.
 export default defineConfig({
-  entry: ["src/main.ts"],
+  // A sweep starts its workers from a program of their own.
+  entry: { main: "src/main.ts", SweepWorker: "src/sweep/SweepWorker.ts" },
   format: ["esm"],
   target: "node20",
   platform: "node",

@@ -8,6 +8,7 @@ import { lintCommand } from "./commands/LintCommand.ts"
 import { runCommand } from "./commands/RunCommand.ts"
 import { schemaCommand } from "./commands/SchemaCommand.ts"
 import { startCommand } from "./commands/StartCommand.ts"
+import { sweepCommand } from "./commands/SweepCommand.ts"
 import { traceCommand } from "./commands/TraceCommand.ts"
 import { exitCodes } from "./Exit.ts"
 import { tellFaults } from "./Faults.ts"
@@ -20,6 +21,7 @@ const root = Command.make("rdmakit").pipe(
   Command.withDescription("Runs RDMA networks, compares what came out, reads what happened."),
   Command.withSubcommands([
     runCommand,
+    sweepCommand,
     compareCommand,
     traceCommand,
     lintCommand,

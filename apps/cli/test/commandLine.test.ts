@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import manifest from "../package.json" with { type: "json" }
 import { rdmakit } from "./rdmakit.ts"
 
-const commands = ["run", "compare", "trace", "lint", "start"]
+const commands = ["run", "sweep", "compare", "trace", "lint", "start"]
 
 describe("help", () => {
   test("without arguments, and when asked", async () => {

@@ -1,6 +1,7 @@
 export { type ConvergenceOptions, convergenceTime, jainIndex } from "./Fairness.ts"
 export { Histogram, type HistogramBucket } from "./Histogram.ts"
 export { linkUse } from "./LinkUse.ts"
+export { type MeanInterval, meanInterval, studentT975 } from "./MeanInterval.ts"
 export { PauseTime } from "./PauseTime.ts"
 export { type QuantileDefinition, quantile, type Stats, statsOf } from "./Quantile.ts"
 export { type SizeBucket, type SizeBucketOptions, sizeEnds, slowdown, slowdownBySize } from "./Slowdown.ts"

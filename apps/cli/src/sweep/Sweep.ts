@@ -1,0 +1,252 @@
+import { createHash } from "node:crypto"
+import { availableParallelism } from "node:os"
+import { Ns3FormatError } from "@rdmakit/ns3"
+import { InputsRefused } from "@rdmakit/scenario"
+import { Effect, FileSystem, Option, Path } from "effect"
+import manifest from "../../package.json" with { type: "json" }
+import type { ControllerInput } from "../ControllerModule.ts"
+import { Exit, exitCodes, Refused } from "../Exit.ts"
+import { foldIdleKeys, showNotes, withJsonFaults } from "../Faults.ts"
+import { counted, grouped, percent, short } from "../Figures.ts"
+import { notesOf } from "../Inputs.ts"
+import { Interrupts } from "../Interrupts.ts"
+import { paintOf } from "../Paint.ts"
+import { print, Screen, tell, WorkingDirectory } from "../Screen.ts"
+import { STDIN } from "../StandardInput.ts"
+import { StatusLine, timeLeft } from "../StatusLine.ts"
+import { type Aggregate, aggregateCsv, aggregates, type RunRecord, runsCsv } from "./RunRecord.ts"
+import { AGGREGATE_FILE, openSweepFolder, RUNS_FILE, type SweepFolder } from "./SweepFolder.ts"
+import { loadRunInputs, type SweepSource } from "./SweepInputs.ts"
+import { aggregateLines } from "./SweepTable.ts"
+import { type PlannedRun, plannedRuns, probes, runCount, type VariedKey, VaryFault, variedKeys } from "./Vary.ts"
+import { WorkerPool } from "./WorkerPool.ts"
+
+export interface SweepInput extends ControllerInput {
+  readonly file: string
+  readonly vary: ReadonlyArray<string>
+  readonly seeds: number
+  readonly set: ReadonlyArray<string>
+  readonly out: Option.Option<string>
+  readonly jobs: Option.Option<number>
+  readonly resume: boolean
+  readonly force: boolean
+  readonly json: boolean
+}
+
+const RUNS_MAX = 100_000
+const LOOK_MS = 100
+/** Failed runs that are named on the screen; runs.csv has them all. */
+const NAMED_MAX = 5
+
+/** Runs every combination of values and seeds, and sums up. */
+export const sweep = (input: SweepInput) =>
+  Effect.gen(function* () {
+    const keys = yield* keysOf(input)
+    const plan = plannedRuns(keys, input.seeds)
+    const source: SweepSource = {
+      file: input.file,
+      set: input.set,
+      controller: Option.getOrNull(input.controller),
+      option: input.option,
+      keys: keys.map(({ key }) => key),
+    }
+    const { inputs, notes } = yield* tried(source, keys)
+    if (!input.json) yield* showNotes(foldIdleKeys(notes), (yield* Screen).err)
+    const path = yield* Path.Path
+    const name = Option.getOrElse(input.out, () => `${path.parse(input.file).name}.sweep`)
+    const described = {
+      rdmakit: manifest.version,
+      input: input.file,
+      set: input.set,
+      controller: source.controller,
+      option: input.option,
+      vary: keys,
+      seeds: input.seeds,
+      runs: plan.length,
+      inputs,
+    }
+    const folder = yield* openSweepFolder(name, described, plan, input)
+    const records = new Map(folder.done)
+    const stopped = yield* runRest(input, source, folder, plan, records)
+    if (stopped) return yield* stoppedEarly(input, name, records.size, plan.length)
+    const all = plan.map(({ index }) => records.get(index)!)
+    const rows = aggregates(all, input.seeds)
+    yield* folder.table(AGGREGATE_FILE, aggregateCsv(keys, rows))
+    // The last to be written: where it is, all is.
+    yield* folder.table(RUNS_FILE, runsCsv(keys, all))
+    yield* show(input, name, keys, all, rows, folder.done.size)
+    if (all.some(({ status }) => status !== "finished")) return yield* new Exit({ code: exitCodes.notWell })
+  }).pipe(withJsonFaults(input.json, input.file))
+
+const keysOf = Effect.fnUntraced(function* ({ file, vary, seeds }: SweepInput) {
+  if (file === STDIN) {
+    const hint = "each run reads its input for itself"
+    return yield* new Refused({ message: "a sweep cannot read standard input: name a file", hint })
+  }
+  const keys = variedKeys(vary)
+  if (keys instanceof VaryFault) return yield* new Refused({ message: keys.message })
+  const count = runCount(keys, seeds)
+  if (count > RUNS_MAX) {
+    return yield* new Refused({ message: `found ${grouped(count)} runs, expected at most ${grouped(RUNS_MAX)}` })
+  }
+  return keys
+})
+
+/** Loads the inputs with every value once, and tells them by what was read: whatever is wrong is said before any run. */
+const tried = Effect.fnUntraced(function* (source: SweepSource, keys: ReadonlyArray<VariedKey>) {
+  const files = yield* FileSystem.FileSystem
+  const digests = new Set<string>()
+  const watched: FileSystem.FileSystem = {
+    ...files,
+    readFile: (file) => Effect.tap(files.readFile(file), (octets) => Effect.sync(() => digests.add(digestOf(octets)))),
+  }
+  if (source.controller !== null) {
+    const path = yield* Path.Path
+    const file = path.resolve(yield* WorkingDirectory, source.controller)
+    yield* Effect.ignore(watched.readFile(file))
+  }
+  const combinations = probes(keys)
+  const loaded = yield* Effect.forEach(combinations, (values) => loadRunInputs(source, { values, seed: 0 })).pipe(
+    Effect.provideService(FileSystem.FileSystem, watched),
+    Effect.mapError((error) => (error._tag === "InputsRefused" ? atVary(error, source) : error)),
+  )
+  return { inputs: [...digests].sort(), notes: notesOf(loaded[0]!) }
+})
+
+const digestOf = (octets: Uint8Array): string => createHash("sha256").update(octets).digest("hex")
+
+/** Faults of varied keys stand at `--vary`. */
+const atVary = ({ faults, notes }: InputsRefused, { keys }: SweepSource): InputsRefused => {
+  const isVaried = ({ field, found }: Ns3FormatError): boolean =>
+    keys.some(
+      (key) =>
+        [field, found].some((text) => text === key || text.startsWith(`${key}=`) || text.startsWith(`${key}.`)) ||
+        key.startsWith(`${field}.`),
+    )
+  const moved = faults.map((fault) => {
+    if (fault.file !== "--set" || !isVaried(fault)) return fault
+    const { line, column, field, found, expected, hint } = fault
+    return new Ns3FormatError({ file: "--vary", line, column, field, found, expected, hint })
+  })
+  return new InputsRefused({ faults: moved, notes })
+}
+
+/** Makes the runs that are not complete; true when it was stopped before all were. */
+const runRest = Effect.fnUntraced(function* (
+  input: SweepInput,
+  source: SweepSource,
+  folder: SweepFolder,
+  plan: ReadonlyArray<PlannedRun>,
+  records: Map<number, RunRecord>,
+) {
+  const { err, columns } = yield* Screen
+  const interrupts = yield* Interrupts
+  const pending = plan.filter(({ index }) => !records.has(index))
+  const jobs = Option.getOrElse(input.jobs, availableParallelism)
+  const workingDirectory = yield* WorkingDirectory
+  const pool = yield* Effect.acquireRelease(
+    Effect.sync(() => new WorkerPool(pending, jobs, { source, workingDirectory })),
+    (made) => Effect.sync(() => made.stop()),
+  )
+  yield* interrupts.hold(() => pool.stop())
+  const line = new StatusLine(err, columns, () => performance.now())
+  const startMs = performance.now()
+  let toldHops = 0
+  let made = 0
+  for (;;) {
+    const ended = yield* Effect.promise(() => pool.take(LOOK_MS))
+    for (const record of ended) {
+      yield* folder.keep(record)
+      records.set(record.run, record)
+      made++
+    }
+    if (ended.length === 0 && !pool.running) break
+    yield* line.update((nowMs, sinceMs) => {
+      const share = (made + pool.sharesUnderWay) / pending.length
+      const hopsPerSecond = ((pool.packetHops - toldHops) / sinceMs) * 1000
+      toldHops = pool.packetHops
+      const elapsedMs = nowMs - startMs
+      return [
+        percent(share, 1),
+        `${grouped(records.size)} of ${counted(plan.length, "run")}`,
+        `${((made / elapsedMs) * 1000).toFixed(2)} runs/s`,
+        `${short(hopsPerSecond)} hops/s`,
+        ...timeLeft(share, elapsedMs),
+      ].join("  ")
+    })
+  }
+  yield* line.clear
+  yield* Effect.tryPromise({ try: () => pool.ended, catch: workerBroke }).pipe(
+    Effect.catch((error) => (error instanceof Refused ? error : Effect.die(error))),
+  )
+  return records.size < plan.length
+}, Effect.scoped)
+
+/** A worker without memory is no mistake of ours. */
+const workerBroke = (error: unknown): Refused | Error => {
+  if (error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY") {
+    const hint = "take fewer --jobs, and --resume for the rest"
+    return new Refused({ message: "a run needed more memory than there is", hint })
+  }
+  return error instanceof Error ? error : new Error(String(error))
+}
+
+const stoppedEarly = Effect.fnUntraced(function* (input: SweepInput, folder: string, done: number, runs: number) {
+  if (input.json) yield* print(JSON.stringify({ folder, partial: true, runs, done }))
+  else {
+    const { yellow } = paintOf((yield* Screen).out)
+    const text = `${grouped(done)} of ${counted(runs, "run")} complete, in ${folder}: --resume goes on`
+    yield* print(yellow(`stopped: ${text}`))
+  }
+  return yield* new Exit({ code: exitCodes.interrupted })
+})
+
+const show = Effect.fnUntraced(function* (
+  input: SweepInput,
+  folder: string,
+  keys: ReadonlyArray<VariedKey>,
+  records: ReadonlyArray<RunRecord>,
+  rows: ReadonlyArray<Aggregate>,
+  before: number,
+) {
+  const count = (status: RunRecord["status"]): number => records.filter((record) => record.status === status).length
+  const counts = { finished: count("finished"), unfinished: count("unfinished"), failed: count("failed") }
+  const notes = notesOn(records, input.seeds)
+  if (input.json) {
+    const aggregate = rows.map(({ values, ...rest }) => ({
+      values: Object.fromEntries(keys.map(({ key }, i) => [key, values[i]])),
+      ...rest,
+    }))
+    const files = { runs: RUNS_FILE, aggregate: AGGREGATE_FILE }
+    const head = { folder, partial: false, input: input.file, seeds: input.seeds, runs: records.length }
+    return yield* print(JSON.stringify({ ...head, ...counts, aggregate, notes, files }))
+  }
+  const { out, columns } = yield* Screen
+  const { bold, yellow, red } = paintOf(out)
+  for (const line of aggregateLines(keys, rows, columns, bold)) yield* print(line)
+  yield* print("")
+  const parts = [
+    `${counted(records.length, "run")}: ${grouped(counts.finished)} finished`,
+    ...(counts.unfinished > 0 ? [`${grouped(counts.unfinished)} with flows unfinished`] : []),
+    ...(counts.failed > 0 ? [`${grouped(counts.failed)} failed`] : []),
+    ...(before > 0 ? [`${grouped(before)} of them before`] : []),
+  ]
+  yield* print(parts.join(", "))
+  for (const note of notes) yield* print(`${yellow("note:")} ${note}`)
+  yield* print(`results in ${folder}`)
+  const bad = records.filter(({ status }) => status !== "finished")
+  for (const { run, values, seed, status, reason } of bad.slice(0, NAMED_MAX)) {
+    const where = [...keys.map(({ key }, i) => `${key}=${values[i]}`), `seed ${seed}`].join(", ")
+    yield* tell(`${red(status)} run ${run} (${where}): ${reason}`)
+  }
+  if (bad.length > NAMED_MAX) yield* tell(`and ${grouped(bad.length - NAMED_MAX)} more: ${RUNS_FILE} has them all`)
+})
+
+const notesOn = (records: ReadonlyArray<RunRecord>, seeds: number): ReadonlyArray<string> => {
+  if (seeds === 1) return []
+  for (let at = 0; at < records.length; at += seeds) {
+    const digests = new Set(records.slice(at, at + seeds).map(({ digest }) => digest))
+    if (digests.size > 1 || digests.has(null)) return []
+  }
+  return ["every seed gave the same: nothing in this input is drawn"]
+}

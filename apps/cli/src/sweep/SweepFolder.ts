@@ -1,0 +1,188 @@
+/** The folder of a sweep: a file for each run that is complete, tables when all are. */
+import { Effect, FileSystem, Path, type PlatformError } from "effect"
+import { Refused } from "../Exit.ts"
+import { WorkingDirectory } from "../Screen.ts"
+import type { RunRecord } from "./RunRecord.ts"
+import type { PlannedRun } from "./Vary.ts"
+
+export const MANIFEST_FILE = "sweep.json"
+export const RUNS_FILE = "runs.csv"
+export const AGGREGATE_FILE = "aggregate.csv"
+const RUNS_FOLDER = "runs"
+/** Digits of a run's file name; longer numbers are longer. */
+const DIGITS = 6
+/** What is not yet whole has a name of this kind; the next sweep in the folder takes it away. */
+const UNFINISHED = /^\..*-unfinished$/
+const ELSEWHERE = "choose another folder with --out DIR"
+
+/** What a sweep is of: a folder is gone on with by the same sweep alone. */
+export type Manifest = Readonly<Record<string, unknown>>
+
+export interface SweepFolderOptions {
+  readonly resume: boolean
+  readonly force: boolean
+}
+
+export interface SweepFolder {
+  readonly name: string
+  /** Runs that are complete, by their numbers. */
+  readonly done: ReadonlyMap<number, RunRecord>
+  /** Keeps a run that is complete. */
+  readonly keep: (record: RunRecord) => Effect.Effect<void, Refused>
+  /** Writes a table. */
+  readonly table: (file: string, text: string) => Effect.Effect<void, Refused>
+}
+
+const cannotWrite =
+  (name: string) =>
+  ({ reason }: PlatformError.PlatformError): Refused =>
+    new Refused({ message: `${name}: cannot be written to: ${reason.message}`, hint: ELSEWHERE })
+
+/** Looks at the place of a sweep's results and makes it ready; what is wrong with it is found before any run. */
+export const openSweepFolder = Effect.fnUntraced(function* (
+  name: string,
+  manifest: Manifest,
+  plan: ReadonlyArray<PlannedRun>,
+  { resume, force }: SweepFolderOptions,
+) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const target = path.resolve(yield* WorkingDirectory, name)
+  const runs = path.join(target, RUNS_FOLDER)
+  const before = yield* contentOf(target, name)
+  const wanted = manifestText(manifest)
+  const found = before.includes(MANIFEST_FILE) ? yield* textIn(path.join(target, MANIFEST_FILE)) : undefined
+  if (found !== undefined && !resume && !force) {
+    const hint = `--resume goes on with it, --force begins anew; or ${ELSEWHERE}`
+    return yield* new Refused({ message: `${name}: found a sweep, expected none`, hint })
+  }
+  if (found !== undefined && resume && !force && found !== wanted) {
+    const hint = `${ELSEWHERE}, or --force to begin anew`
+    return yield* new Refused({ message: `${name}: holds another sweep: ${differences(found, manifest)}`, hint })
+  }
+  const others = before.filter((entry) => !UNFINISHED.test(entry))
+  if (found === undefined && others.length > 0 && !force) {
+    const which = `${others[0]}${others.length > 1 ? ", …" : ""}`
+    const message = `${name}: found a folder with other things (${which}), expected none, an empty one or a sweep`
+    return yield* new Refused({ message, hint: `${ELSEWHERE}, or --force to write into it all the same` })
+  }
+  const anew = found === undefined || force
+  const done = yield* Effect.gen(function* () {
+    yield* files.makeDirectory(runs, { recursive: true })
+    for (const file of [RUNS_FILE, AGGREGATE_FILE]) {
+      const entry = path.join(target, file)
+      if (anew && (yield* files.exists(entry))) yield* files.remove(entry)
+    }
+    const kept = new Map<number, RunRecord>()
+    for (const folder of [target, runs]) {
+      for (const entry of yield* files.readDirectory(folder)) {
+        if (UNFINISHED.test(entry)) yield* files.remove(path.join(folder, entry))
+      }
+    }
+    // Runs of another sweep go before its manifest does: a folder never says of runs that they are of a sweep they are not of.
+    for (const run of plan) {
+      const file = path.join(runs, runFile(run.index))
+      if (!(yield* files.exists(file))) continue
+      if (anew) yield* files.remove(file)
+      else {
+        const record = recordIn(yield* files.readFileString(file), run)
+        if (record !== undefined) kept.set(run.index, record)
+      }
+    }
+    if (anew) {
+      for (const entry of yield* files.readDirectory(runs)) {
+        if (/^\d+\.json$/.test(entry)) yield* files.remove(path.join(runs, entry))
+      }
+      yield* writeWhole(files, path, target, MANIFEST_FILE, wanted)
+    }
+    return kept
+  }).pipe(Effect.mapError(cannotWrite(name)))
+  const keep = (record: RunRecord) =>
+    Effect.mapError(
+      writeWhole(files, path, runs, runFile(record.run), `${JSON.stringify(record)}\n`),
+      cannotWrite(`${name}/${RUNS_FOLDER}`),
+    )
+  const table = (file: string, text: string) =>
+    Effect.mapError(writeWhole(files, path, target, file, text), cannotWrite(name))
+  return { name, done, keep, table } satisfies SweepFolder as SweepFolder
+})
+
+const runFile = (index: number): string => `${String(index).padStart(DIGITS, "0")}.json`
+
+const manifestText = (manifest: Manifest): string => `${JSON.stringify(manifest, null, 2)}\n`
+
+/** A file that is seen when all of it is there, whenever the process ends. */
+const writeWhole = Effect.fnUntraced(function* (
+  files: FileSystem.FileSystem,
+  path: Path.Path,
+  folder: string,
+  name: string,
+  text: string,
+) {
+  const staged = path.join(folder, `.${name}-${process.pid}-unfinished`)
+  yield* files.writeFileString(staged, text)
+  yield* files.rename(staged, path.join(folder, name))
+})
+
+/** The names in a folder; none when there is none. What is no folder is refused. */
+const contentOf = Effect.fnUntraced(function* (target: string, name: string) {
+  const files = yield* FileSystem.FileSystem
+  const info = yield* Effect.option(files.stat(target))
+  if (info._tag === "None") {
+    const link = yield* Effect.option(files.readLink(target))
+    if (link._tag === "None") return []
+    const message = `${name}: found a symbolic link to nothing (${link.value}), expected a folder or nothing`
+    return yield* new Refused({ message, hint: ELSEWHERE })
+  }
+  if (info.value.type !== "Directory") {
+    return yield* new Refused({ message: `${name}: found a file, expected a folder or nothing`, hint: ELSEWHERE })
+  }
+  const entries = yield* Effect.mapError(files.readDirectory(target), cannotWrite(name))
+  const path = yield* Path.Path
+  for (const [entry, expected] of expectedTypes) {
+    if (!entries.includes(entry)) continue
+    const { type } = yield* Effect.mapError(files.stat(path.join(target, entry)), cannotWrite(name))
+    if (type === expected) continue
+    const [found, wanted] = expected === "File" ? ["no file", "a file"] : ["no folder", "a folder"]
+    return yield* new Refused({ message: `${name}/${entry}: found ${found}, expected ${wanted}`, hint: ELSEWHERE })
+  }
+  return entries.sort()
+})
+
+const expectedTypes: ReadonlyArray<readonly [string, "File" | "Directory"]> = [
+  [MANIFEST_FILE, "File"],
+  [RUNS_FILE, "File"],
+  [AGGREGATE_FILE, "File"],
+  [RUNS_FOLDER, "Directory"],
+]
+
+const textIn = Effect.fnUntraced(function* (file: string) {
+  const files = yield* FileSystem.FileSystem
+  return yield* Effect.orElseSucceed(files.readFileString(file), () => "")
+})
+
+/** The record of a run; undefined where a file holds something else. */
+const recordIn = (text: string, run: PlannedRun): RunRecord | undefined => {
+  try {
+    const record = JSON.parse(text) as RunRecord
+    const same = record.run === run.index && record.seed === run.seed && String(record.values) === String(run.values)
+    return same ? record : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** In what a folder's sweep is another one than that of the command line. */
+const differences = (found: string, manifest: Manifest): string => {
+  let other: Manifest
+  try {
+    other = JSON.parse(found) as Manifest
+  } catch {
+    return `${MANIFEST_FILE} cannot be read`
+  }
+  const keys = Object.keys(manifest).filter((key) => JSON.stringify(other[key]) !== JSON.stringify(manifest[key]))
+  if (keys.length === 0) return `${MANIFEST_FILE} is written otherwise`
+  const [key] = keys
+  if (key === "inputs") return "the input, or a file that it names, has changed since"
+  return `${key}: found ${JSON.stringify(other[key!])}, expected ${JSON.stringify(manifest[key!])}`
+}
