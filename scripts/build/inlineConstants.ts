@@ -1,6 +1,9 @@
 import { readFileSync } from "node:fs"
-import { Ecn, Flag, Layout, Opcode } from "../../packages/packet/src/index.ts"
-import { Drop, Shortcut } from "../../packages/protocol/src/index.ts"
+// Modules without imports of their own: the configuration that uses this is read before any package is built.
+import { Scan } from "../../packages/nic/src/Scan.ts"
+import * as Layout from "../../packages/packet/src/Layout.ts"
+import { Ecn, Flag, Opcode } from "../../packages/packet/src/Opcode.ts"
+import { Drop, Shortcut } from "../../packages/protocol/src/Switch.ts"
 import { Busy, Leave } from "../../packages/sim/src/PortTable.ts"
 
 /** Objects of numbers by the names under which sources use them. */
@@ -12,6 +15,7 @@ const constants: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   Opcode,
   "P.Busy": Busy,
   "P.Leave": Leave,
+  Scan,
   Shortcut,
 }
 

@@ -8,6 +8,51 @@ const RECORD_FIELDS = 3
 const HOP_FIELDS = 3
 const HOPS_AT_FIRST = 5
 
+/** What does not change, and mostly is the same for all flows of a network. */
+export interface HpccNs3Constants {
+  readonly lineRateBps: number
+  readonly minRateBps: number
+  readonly additiveIncreaseBps: number
+  readonly eta: number
+  readonly maxStage: number
+  readonly baseRttNs: number
+  readonly windowBytes: number
+  /** Against which queues are measured. */
+  readonly queueWindowBytes: number
+  readonly timeModulusPs: number
+  readonly bytesModulus: number
+  readonly varWin: boolean
+  readonly fastReaction: boolean
+  readonly everyAckFull: boolean
+  readonly multiRate: boolean
+  readonly sampleFeedback: boolean
+}
+
+const constantsOf = (options: HpccNs3Options, path: PathInfo): HpccNs3Constants => {
+  const lineRateBps = Math.trunc(path.lineRateBps)
+  return {
+    lineRateBps,
+    minRateBps: Math.min(options.minRateBps ?? 1e9, lineRateBps),
+    additiveIncreaseBps: options.additiveIncreaseBps ?? Math.trunc((lineRateBps * 10) / 25_000),
+    eta: options.eta ?? 0.95,
+    maxStage: options.maxStage ?? 0,
+    baseRttNs: path.baseRttPs / 1000,
+    windowBytes: path.windowBytes,
+    queueWindowBytes:
+      path.windowBytes > 0 ? path.windowBytes : Math.max(1, (lineRateBps / 8) * (path.baseRttPs * 1e-12)),
+    timeModulusPs: path.timeModulusPs,
+    bytesModulus: path.bytesModulus,
+    varWin: options.varWin ?? true,
+    fastReaction: options.reaction !== "per-rtt",
+    everyAckFull: options.reaction === "per-ack",
+    multiRate: options.multiRate ?? false,
+    sampleFeedback: options.sampleFeedback ?? false,
+  }
+}
+
+const isSame = (one: HpccNs3Constants, other: HpccNs3Constants): boolean =>
+  (Object.keys(one) as Array<keyof HpccNs3Constants>).every((key) => one[key] === other[key])
+
 /**
  * HPCC in the rate form of its authors' ns-3 code, to the last bit: integer rates, times in ns, and floating point in
  * the same order of operations. It differs from Algorithm 1 in that a rate takes the place of the window, and that the
@@ -25,21 +70,8 @@ export class HpccNs3 implements Controller {
   window: number = 0
   readonly nextTimer: Time = NEVER
 
-  private readonly lineRateBps: number = 0
-  private readonly minRateBps: number = 0
-  private readonly additiveIncreaseBps: number = 0
-  private readonly eta: number = 0
-  private readonly maxStage: number = 0
-  private readonly baseRttNs: number = 0
-  private readonly windowBytes: number = 0
-  private readonly queueWindowBytes: number = 0
-  private readonly timeModulusPs: number = 0
-  private readonly bytesModulus: number = 0
-  private readonly varWin: boolean
-  private readonly fastReaction: boolean
-  private readonly everyAckFull: boolean
-  private readonly multiRate: boolean
-  private readonly sampleFeedback: boolean
+  /** What it has in common with other flows, and so lies in the cache. */
+  readonly constants: HpccNs3Constants
 
   private utilisation = 1
   private referenceRateBps: number = 0
@@ -53,28 +85,14 @@ export class HpccNs3 implements Controller {
   private fastReactions = 0
   private unmeasured = 0
 
-  constructor(options: HpccNs3Options, path: PathInfo) {
-    const lineRateBps = Math.trunc(path.lineRateBps)
-    this.lineRateBps = lineRateBps
-    this.minRateBps = Math.min(options.minRateBps ?? 1e9, lineRateBps)
-    this.additiveIncreaseBps = options.additiveIncreaseBps ?? Math.trunc((lineRateBps * 10) / 25_000)
-    this.eta = options.eta ?? 0.95
-    this.maxStage = options.maxStage ?? 0
-    this.baseRttNs = path.baseRttPs / 1000
-    this.windowBytes = path.windowBytes
-    this.queueWindowBytes =
-      path.windowBytes > 0 ? path.windowBytes : Math.max(1, (lineRateBps / 8) * (path.baseRttPs * 1e-12))
-    this.timeModulusPs = path.timeModulusPs
-    this.bytesModulus = path.bytesModulus
-    this.varWin = options.varWin ?? true
-    this.everyAckFull = options.reaction === "per-ack"
-    this.fastReaction = options.reaction !== "per-rtt"
-    this.multiRate = options.multiRate ?? false
-    this.sampleFeedback = options.sampleFeedback ?? false
-    this.rate = lineRateBps
-    this.referenceRateBps = lineRateBps
+  /** @param before constants of a flow made before, which are shared where they are the same */
+  constructor(options: HpccNs3Options, path: PathInfo, before?: HpccNs3Constants) {
+    const constants = constantsOf(options, path)
+    this.constants = before !== undefined && isSame(before, constants) ? before : constants
+    this.rate = constants.lineRateBps
+    this.referenceRateBps = constants.lineRateBps
     this.window = path.windowBytes > 0 ? path.windowBytes : Infinity
-    if (this.multiRate) this.growHopState(HOPS_AT_FIRST)
+    if (constants.multiRate) this.growHopState(HOPS_AT_FIRST)
   }
 
   onSent(): void {}
@@ -82,7 +100,7 @@ export class HpccNs3 implements Controller {
   onAck(_now: Time, ack: Ack): boolean {
     // One full update a round trip: the first acknowledgement of a byte that was sent after the last one.
     if (ack.sequence > this.lastUpdateSequence) return this.react(ack, true)
-    return this.fastReaction ? this.react(ack, this.everyAckFull) : false
+    return this.constants.fastReaction ? this.react(ack, this.constants.everyAckFull) : false
   }
 
   onCnp(): boolean {
@@ -117,7 +135,7 @@ export class HpccNs3 implements Controller {
       this.store(ack)
       return false
     }
-    const ran = this.multiRate ? this.reactPerHop(ack, full) : this.reactOnce(ack, full)
+    const ran = this.constants.multiRate ? this.reactPerHop(ack, full) : this.reactOnce(ack, full)
     if (full && ack.sent > this.lastUpdateSequence) this.lastUpdateSequence = ack.sent
     if (ran) {
       if (full) this.fullUpdates++
@@ -139,7 +157,7 @@ export class HpccNs3 implements Controller {
   /** One rate for the path: the hop with the largest u decides. */
   private reactOnce(ack: Ack, full: boolean): boolean {
     const { telemetry, hops } = ack
-    const passOverEmpty = this.sampleFeedback && !full
+    const passOverEmpty = this.constants.sampleFeedback && !full
     let any = false
     let largest = 0
     let largestTimeNs = 0
@@ -154,11 +172,11 @@ export class HpccNs3 implements Controller {
       }
     }
     if (!any) return false
-    const T = this.baseRttNs
+    const T = this.constants.baseRttNs
     const timeNs = largestTimeNs > T ? T : largestTimeNs
     this.utilisation = (this.utilisation * (T - timeNs) + largest * timeNs) / T
-    const excess = this.utilisation / this.eta
-    const multiplicative = excess >= 1 || this.stage >= this.maxStage
+    const excess = this.utilisation / this.constants.eta
+    const multiplicative = excess >= 1 || this.stage >= this.constants.maxStage
     const rate = this.next(this.referenceRateBps, excess, multiplicative)
     this.setRate(rate)
     if (full) {
@@ -172,10 +190,10 @@ export class HpccNs3 implements Controller {
   private reactPerHop(ack: Ack, full: boolean): boolean {
     const { telemetry, hops } = ack
     const state = this.hopState
-    const passOverEmpty = this.sampleFeedback && !full
-    const T = this.baseRttNs
+    const passOverEmpty = this.constants.sampleFeedback && !full
+    const T = this.constants.baseRttNs
     let any = false
-    let least = this.lineRateBps
+    let least = this.constants.lineRateBps
     for (
       let hop = 0, at = ack.telemetryAt, k = 0, s = 0;
       hop < hops;
@@ -189,8 +207,8 @@ export class HpccNs3 implements Controller {
       const u = this.measure(telemetry, at, k)
       const timeNs = this.elapsedNs > T ? T : this.elapsedNs
       if (u < Infinity) state[s] = (state[s]! * (T - timeNs) + u * timeNs) / T
-      const excess = state[s]! / this.eta
-      const multiplicative = excess >= 1 || state[s + 2]! >= this.maxStage
+      const excess = state[s]! / this.constants.eta
+      const multiplicative = excess >= 1 || state[s + 2]! >= this.constants.maxStage
       const rate = this.next(state[s + 1]!, excess, multiplicative)
       if (rate < least) least = rate
       if (full) {
@@ -215,9 +233,10 @@ export class HpccNs3 implements Controller {
     const queueBytes = telemetry[at + 2]!
     const hopRateBps = telemetry[at + 3]!
     let elapsedPs = timePs - records[k]!
-    if (elapsedPs < 0) elapsedPs = this.timeModulusPs < Infinity ? elapsedPs + this.timeModulusPs : Number.NaN
+    if (elapsedPs < 0)
+      elapsedPs = this.constants.timeModulusPs < Infinity ? elapsedPs + this.constants.timeModulusPs : Number.NaN
     let bytes = sentBytes - records[k + 1]!
-    if (bytes < 0) bytes += this.bytesModulus
+    if (bytes < 0) bytes += this.constants.bytesModulus
     const leastQueueBytes = Math.min(queueBytes, records[k + 2]!)
     records[k] = timePs
     records[k + 1] = sentBytes
@@ -228,21 +247,25 @@ export class HpccNs3 implements Controller {
     const share = txRateBps / hopRateBps
     // An empty queue, and most are, spares two divisions.
     if (leastQueueBytes === 0) return share
-    return share + (leastQueueBytes * this.lineRateBps) / hopRateBps / this.queueWindowBytes
+    return share + (leastQueueBytes * this.constants.lineRateBps) / hopRateBps / this.constants.queueWindowBytes
   }
 
   /** The next rate from a reference, whole bit/s, within bounds. */
   private next(referenceRateBps: number, excess: number, multiplicative: boolean): number {
     const base = multiplicative ? Math.trunc(referenceRateBps / excess) : referenceRateBps
-    const rate = base + this.additiveIncreaseBps
-    return rate < this.minRateBps ? this.minRateBps : rate > this.lineRateBps ? this.lineRateBps : rate
+    const rate = base + this.constants.additiveIncreaseBps
+    return rate < this.constants.minRateBps
+      ? this.constants.minRateBps
+      : rate > this.constants.lineRateBps
+        ? this.constants.lineRateBps
+        : rate
   }
 
   private setRate(rate: number): void {
     if (rate === this.rate) return
     this.rate = rate
-    if (this.varWin && this.windowBytes > 0) {
-      this.window = Math.max(1, mulDivFloor(this.windowBytes, rate, this.lineRateBps))
+    if (this.constants.varWin && this.constants.windowBytes > 0) {
+      this.window = Math.max(1, mulDivFloor(this.constants.windowBytes, rate, this.constants.lineRateBps))
     }
   }
 
@@ -250,14 +273,14 @@ export class HpccNs3 implements Controller {
     const records = new Float64Array(hops * RECORD_FIELDS)
     records.set(this.records)
     this.records = records
-    if (this.multiRate) this.growHopState(hops)
+    if (this.constants.multiRate) this.growHopState(hops)
   }
 
   private growHopState(hops: number): void {
     const state = new Float64Array(hops * HOP_FIELDS)
     for (let hop = 0; hop < hops; hop++) {
       state[hop * HOP_FIELDS] = 1
-      state[hop * HOP_FIELDS + 1] = this.lineRateBps
+      state[hop * HOP_FIELDS + 1] = this.constants.lineRateBps
     }
     state.set(this.hopState)
     this.hopState = state

@@ -1,5 +1,5 @@
 import type { ControllerFactory } from "@rdmakit/protocol"
-import { HpccNs3 } from "./HpccNs3.ts"
+import { HpccNs3, type HpccNs3Constants } from "./HpccNs3.ts"
 import { checkOptions, checkPath, type HpccOptions } from "./HpccOptions.ts"
 import { HpccPaper } from "./HpccPaper.ts"
 
@@ -12,12 +12,16 @@ import { HpccPaper } from "./HpccPaper.ts"
  */
 export const hpcc = (options: HpccOptions): ControllerFactory => {
   checkOptions(options)
+  let before: HpccNs3Constants | undefined
   return {
     name: `hpcc/${options.variant}`,
     needs: ["int"],
     make: (_now, path) => {
       checkPath(path.lineRateBps, path.baseRttPs)
-      return options.variant === "paper" ? new HpccPaper(options, path) : new HpccNs3(options, path)
+      if (options.variant === "paper") return new HpccPaper(options, path)
+      const controller = new HpccNs3(options, path, before)
+      before = controller.constants
+      return controller
     },
   }
 }

@@ -1,5 +1,6 @@
 import { NEVER, type QueuePair, type Time } from "@rdmakit/protocol"
 import type { Placed } from "./Placed.ts"
+import { Scan } from "./Scan.ts"
 
 /** A queue pair as a NIC holds it: with the port it was given, its place in a list, the mark a rate change leaves. */
 export interface NicQueuePair<Command, Event> extends QueuePair<Command, Event>, Placed {
@@ -18,6 +19,9 @@ export interface NicQueuePair<Command, Event> extends QueuePair<Command, Event>,
 export class Endpoints<Command, Event> {
   private readonly table: Array<NicQueuePair<Command, Event> | undefined> = []
   private armedAt = new Float64Array(64).fill(NEVER)
+  /** For schedulers that look at many queue pairs for each packet: what they look at, in one byte each, and pacing times. */
+  scan = new Uint8Array(64)
+  paceTimes = new Float64Array(64)
 
   add(endpoint: NicQueuePair<Command, Event>): void {
     const index = endpoint.flow
@@ -27,6 +31,12 @@ export class Endpoints<Command, Event> {
       const grown = new Float64Array(Math.max(index + 1, this.armedAt.length * 2)).fill(NEVER)
       grown.set(this.armedAt)
       this.armedAt = grown
+      const scan = new Uint8Array(grown.length)
+      scan.set(this.scan)
+      this.scan = scan
+      const paceTimes = new Float64Array(grown.length)
+      paceTimes.set(this.paceTimes)
+      this.paceTimes = paceTimes
     }
     this.armedAt[index] = NEVER
   }
@@ -36,7 +46,20 @@ export class Endpoints<Command, Event> {
   }
 
   remove(index: number): void {
-    if (index < this.table.length) this.table[index] = undefined
+    if (index >= this.table.length) return
+    this.table[index] = undefined
+    this.scan[index] = Scan.Finished
+  }
+
+  /** Brings up to date what a scan reads of an endpoint that is in the table. */
+  note(endpoint: NicQueuePair<Command, Event>): void {
+    if (this.table[endpoint.flow] !== endpoint) return
+    this.paceTimes[endpoint.flow] = endpoint.paceTime
+    this.scan[endpoint.flow] =
+      (endpoint.hasData ? Scan.HasData : 0) |
+      (endpoint.windowBound ? Scan.WindowBound : 0) |
+      (endpoint.finished ? Scan.Finished : 0) |
+      (endpoint.priority << Scan.PRIORITY_SHIFT)
   }
 
   /** Earliest timer asked for on behalf of an endpoint; NEVER when none is on its way. */

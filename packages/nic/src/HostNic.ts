@@ -31,10 +31,11 @@ const TIMEOUT = 15
 export abstract class HostNic<Command, Event> implements Nic {
   private readonly node: number
   protected readonly ports: NicPorts
-  private readonly endpoints: Endpoints<Command, Event>
+  protected readonly endpoints: Endpoints<Command, Event>
   private readonly out: Packet
+  /** It has one port. */
+  protected readonly sole: boolean
   private readonly indexOf: ReadonlyMap<number, number>
-  private readonly portIds: ReadonlyArray<number>
   private readonly controlPauseMask: number
   private readonly onEvent: (endpoint: NicQueuePair<Command, Event>, event: Event) => void
   /** Whether a port looks for something to send after a controller's timer. */
@@ -48,7 +49,7 @@ export abstract class HostNic<Command, Event> implements Nic {
     this.node = options.node
     this.ports = options.ports
     this.endpoints = options.endpoints
-    this.portIds = options.portIds
+    this.sole = options.portIds.length === 1
     this.indexOf = new Map(options.portIds.map((port, index) => [port, index]))
     this.out = new Packet(options.ports.pool)
     for (const port of options.portIds) options.ports.policyWords[options.ports.policyAt(port) + CONTROL_HEAD] = -1
@@ -126,7 +127,7 @@ export abstract class HostNic<Command, Event> implements Nic {
 
   /** Index of a kernel port among this host's. */
   protected portIndex(port: number): number {
-    return this.portIds.length === 1 ? 0 : this.indexOf.get(port)!
+    return this.sole ? 0 : this.indexOf.get(port)!
   }
 
   pull(now: Time, port: number, paused: number): number {

@@ -2,6 +2,10 @@ import { NEVER, type Time } from "@rdmakit/protocol"
 import type { NicQueuePair } from "./Endpoints.ts"
 import { HostNic, type HostNicOptions } from "./HostNic.ts"
 import { NOWHERE } from "./Placed.ts"
+import { Scan } from "./Scan.ts"
+
+/** The word of a port's policy words, after HostNic's, that has the index of the queue pair served last. */
+const LAST = 2
 
 /** `place` of a queue pair that its port scans. */
 const LISTED = 0
@@ -15,26 +19,30 @@ const LISTED = 0
 export class RoundRobinNic<Command, Event> extends HostNic<Command, Event> {
   // Rates that a timer changes show with the next packet: the reference looks for none to send.
   protected override readonly timersKick = false
-  private readonly lists: ReadonlyArray<Array<NicQueuePair<Command, Event>>>
-  private readonly last: Int32Array
+  /** Flow indices of each port's queue pairs. */
+  private readonly lists: ReadonlyArray<Array<number>>
+  /** The first port's, which mostly is the only one. */
+  private readonly first: Array<number>
 
   constructor(options: HostNicOptions<Command, Event>) {
     super(options)
     this.lists = options.portIds.map(() => [])
-    this.last = new Int32Array(options.portIds.length)
+    this.first = this.lists[0]!
+    for (const port of options.portIds) options.ports.policyWords[options.ports.policyAt(port) + LAST] = 0
   }
 
   add(now: Time, endpoint: NicQueuePair<Command, Event>): void {
     if (endpoint.place === NOWHERE) {
       endpoint.place = LISTED
       endpoint.lendTimers()
-      this.lists[this.portIndex(endpoint.port)]!.push(endpoint)
+      this.list(this.portIndex(endpoint.port)).push(endpoint.flow)
     }
     this.drain(now, endpoint)
     this.ports.kick(now, endpoint.port)
   }
 
   protected touched(now: Time, endpoint: NicQueuePair<Command, Event>): void {
+    this.endpoints.note(endpoint)
     if (!endpoint.rateChanged) return
     endpoint.rateChanged = false
     const { port, paceTime } = endpoint
@@ -43,58 +51,76 @@ export class RoundRobinNic<Command, Event> extends HostNic<Command, Event> {
     if (wake !== NEVER && paceTime < wake) this.ports.wakeAt(port, paceTime > now ? paceTime : now)
   }
 
+  private list(index: number): Array<number> {
+    return index === 0 ? this.first : this.lists[index]!
+  }
+
   protected dataQuiet(index: number): boolean {
-    return this.lists[index]!.length === 0
+    return this.list(index).length === 0
   }
 
   protected pullData(now: Time, index: number, port: number, paused: number): number {
-    const list = this.lists[index]!
+    const list = this.list(index)
     const count = list.length
     if (count === 0) return -1
-    const last = this.last[index]!
+    const { paceTimes, scan } = this.endpoints
+    const { policyWords } = this.ports
+    const lastAt = this.ports.policyAt(port) + LAST
+    const last = policyWords[lastAt]!
     let chosen = -1
     let finished = count
     for (let step = 1; step <= count; step++) {
       const at = (step + last) % count
-      const endpoint = list[at]!
-      if (endpoint.hasData && !endpoint.windowBound && ((paused >> endpoint.priority) & 1) === 0) {
-        if (endpoint.paceTime > now) continue
+      const flow = list[at]!
+      const seen = scan[flow]!
+      if (
+        (seen & (Scan.HasData | Scan.WindowBound)) === Scan.HasData &&
+        ((paused >> (seen >> Scan.PRIORITY_SHIFT)) & 1) === 0
+      ) {
+        if (paceTimes[flow]! > now) continue
         chosen = at
         break
-      } else if (at < finished && endpoint.finished) finished = at
+      } else if (at < finished && (seen & Scan.Finished) !== 0) finished = at
     }
-    if (finished < count) chosen = compact(list, finished, chosen)
+    if (finished < count) chosen = this.compact(list, finished, chosen)
     if (chosen < 0) {
       this.sleep(now, list, port)
       return -1
     }
-    this.last[index] = chosen
-    return this.take(now, list[chosen]!)
+    policyWords[lastAt] = chosen
+    const endpoint = this.endpoints.at(list[chosen]!)!
+    const handle = this.take(now, endpoint)
+    this.endpoints.note(endpoint)
+    return handle
   }
 
-  private sleep(now: Time, list: ReadonlyArray<NicQueuePair<Command, Event>>, port: number): void {
+  private sleep(now: Time, list: ReadonlyArray<number>, port: number): void {
+    const { paceTimes, scan } = this.endpoints
     let time = NEVER
     for (let i = 0; i < list.length; i++) {
-      const endpoint = list[i]!
-      if (endpoint.hasData && endpoint.paceTime < time) time = endpoint.paceTime
+      const flow = list[i]!
+      if ((scan[flow]! & Scan.HasData) !== 0 && paceTimes[flow]! < time) time = paceTimes[flow]!
     }
     if (time !== NEVER && time > now && this.ports.wakeTime(port) === NEVER) this.ports.wakeAt(port, time)
   }
-}
 
-/** Drops the finished queue pairs from index `from` on, which is one; returns where `chosen` moved to. */
-function compact<Command, Event>(list: Array<NicQueuePair<Command, Event>>, from: number, chosen: number): number {
-  let to = from
-  let moved = chosen
-  for (let i = from; i < list.length; i++) {
-    const endpoint = list[i]!
-    if (endpoint.finished) {
-      endpoint.place = NOWHERE
-      continue
+  /** Drops the finished queue pairs from index `from` on, which is one; returns where `chosen` moved to. */
+  private compact(list: Array<number>, from: number, chosen: number): number {
+    const { endpoints } = this
+    let to = from
+    let moved = chosen
+    for (let i = from; i < list.length; i++) {
+      const flow = list[i]!
+      if ((endpoints.scan[flow]! & Scan.Finished) !== 0) {
+        // One that has left the world has no place to be told of.
+        const endpoint = endpoints.at(flow)
+        if (endpoint !== undefined) endpoint.place = NOWHERE
+        continue
+      }
+      if (i === chosen) moved = to
+      list[to++] = flow
     }
-    if (i === chosen) moved = to
-    list[to++] = endpoint
+    list.length = to
+    return moved
   }
-  list.length = to
-  return moved
 }

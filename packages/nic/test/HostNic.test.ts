@@ -12,7 +12,7 @@ const kinds = [
 describe.each(kinds)("%s as a host's NIC", (_name, make) => {
   const host = (portIds: ReadonlyArray<number> = [0], options: Partial<HostNicOptions<number, string>> = {}) => {
     const ports = new FakePorts()
-    const endpoints = new Endpoints<number, string>()
+    const endpoints = options.endpoints ?? new Endpoints<number, string>()
     const events: Array<string> = []
     const nic = make({
       node: 6,

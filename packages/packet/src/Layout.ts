@@ -24,20 +24,26 @@ export const NEXT = 4
 export const PLACE = 5
 /** While the packet is on a link, the kernel's: order number of the arrival of the packet behind it, `NEXT`. */
 export const NEXT_ORDER = 6
-/** Extension record, or -1. */
-export const EXTENSION = 7
+/** Packet sequence number, 24 bits (IBTA 1.7 §9.2) · switch hops so far (24–31). */
+export const PSN = 7
 /** A double, words 8–9: when the packet behind it on a link arrives, ps; the kernel's. */
 export const NEXT_ARRIVAL_F64 = 4
 /** A double, words 10–11: the time the sender stamped, ps (echoed by acknowledgements). */
 export const STAMP_F64 = 5
-/** Packet sequence number, 24 bits (IBTA 1.7 §9.2) · switch hops so far (24–31). */
-export const PSN = 12
+/** Extension record, or -1. From here on are words that no switch touches. */
+export const EXTENSION = 12
 /** Payload length, bytes. */
 export const PAYLOAD_BYTES = 13
 /** Source node (bits 0–15) · destination node (16–31): 65,536 nodes at most. */
 export const NODES = 14
 /** UDP source port (bits 0–15) · UDP destination port (16–31); the ECMP entropy. */
 export const UDP_PORTS = 15
+
+/**
+ * Where tables of cache lines begin in their buffers, bytes: allocators put a header of 16 bytes in front of a large
+ * block, which starts at a page. Elsewhere lines are halved, and nothing else changes.
+ */
+export const LINE_OFFSET = 48
 
 /** Ports that `PLACE` can name. */
 export const PORTS_MAX = 1 << 20

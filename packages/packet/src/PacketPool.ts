@@ -1,4 +1,13 @@
-import { EXTENSION, EXTENSION_SHIFT, EXTENSION_WORDS, NEXT, RECORD_SHIFT, RECORD_WORDS, TELEMETRY } from "./Layout.ts"
+import {
+  EXTENSION,
+  EXTENSION_SHIFT,
+  EXTENSION_WORDS,
+  LINE_OFFSET,
+  NEXT,
+  RECORD_SHIFT,
+  RECORD_WORDS,
+  TELEMETRY,
+} from "./Layout.ts"
 import { exactTelemetry, type TelemetryFormat } from "./Telemetry.ts"
 
 /** The pool met its limit: more packets are alive than the run allowed. */
@@ -14,6 +23,12 @@ export class PoolExhausted extends Error {
 /** What a packet can name: hops in seven bits of its telemetry word, blocks in twenty-four. */
 const HOPS_MAX = 127
 const BLOCKS_MAX = 1 << 24
+
+/** Room for records, each in one cache line. */
+const records = (count: number) => {
+  const buffer = new ArrayBuffer(LINE_OFFSET + count * RECORD_WORDS * 4)
+  return { words: new Int32Array(buffer, LINE_OFFSET), f64: new Float64Array(buffer, LINE_OFFSET) }
+}
 
 export interface PoolOptions {
   /** Packets to make room for at first. Default 1,024, and no more than the limit. */
@@ -68,8 +83,9 @@ export class PacketPool {
     this.telemetryFormat = options.telemetryFormat ?? exactTelemetry
     this.telemetryRates = options.telemetryRates ?? []
     this.telemetryStride = this.telemetryFormat.hopWords * this.telemetryHops
-    this.words = new Int32Array(this.capacity * RECORD_WORDS)
-    this.f64 = new Float64Array(this.words.buffer)
+    const { words, f64 } = records(this.capacity)
+    this.words = words
+    this.f64 = f64
     this.chainRecords(0)
   }
 
@@ -187,10 +203,10 @@ export class PacketPool {
     if (this.capacity >= this.limit) throw new PoolExhausted("packets", this.limit)
     const from = this.capacity
     this.capacity = Math.min(this.limit, from * 2)
-    const words = new Int32Array(this.capacity * RECORD_WORDS)
+    const { words, f64 } = records(this.capacity)
     words.set(this.words)
     this.words = words
-    this.f64 = new Float64Array(words.buffer)
+    this.f64 = f64
     this.chainRecords(from)
   }
 

@@ -5,15 +5,15 @@ import * as P from "./PortTable.ts"
 export class EgressQueues {
   /** Packets waiting, all ports together. */
   waiting = 0
-  private readonly ports: Int32Array
-  private readonly queues: Int32Array
-  private readonly pool: PacketPool
+  protected readonly ports: Int32Array
+  protected readonly queues: Int32Array
+  protected readonly pool: PacketPool
   private readonly strict: boolean
 
   /** @param strict the higher the number the sooner; else a round robin. Queue 0 comes first in both. */
-  constructor(ports: Int32Array, pool: PacketPool, strict: boolean) {
+  constructor(ports: Int32Array, queues: Int32Array, pool: PacketPool, strict: boolean) {
     this.ports = ports
-    this.queues = new Int32Array((ports.length >> P.PORT_SHIFT) << P.QUEUES_SHIFT)
+    this.queues = queues
     this.pool = pool
     this.strict = strict
   }

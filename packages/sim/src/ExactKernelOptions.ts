@@ -1,12 +1,16 @@
 import type { PacketPool } from "@rdmakit/packet"
 import type { Time } from "@rdmakit/protocol"
 import type { Network } from "./Network.ts"
+import type { QueueWeights } from "./WeightedQueues.ts"
 
 export interface ExactKernelOptions {
   readonly network: Network
   readonly pool: PacketPool
-  /** How a port chooses among its queues: queue 0 first in both. Default "strict": the higher the number the sooner. */
-  readonly discipline?: "strict" | "round-robin"
+  /**
+   * How a port chooses among its queues, queue 0 always first. Default "strict": the higher the number the sooner.
+   * "round-robin": a packet of each in turn. Weights: bytes in proportion to them.
+   */
+  readonly discipline?: "strict" | "round-robin" | QueueWeights
   /** Serialization time of a frame on a link, ps. */
   readonly serializationPs: (bytes: number, rateBps: number) => Time
   /** Largest frame, bytes. */

@@ -1,9 +1,10 @@
+import { Layout } from "@rdmakit/packet"
 import type { Time } from "@rdmakit/protocol"
 import type { Network } from "./Network.ts"
 import * as P from "./PortTable.ts"
 
 /**
- * The port table of a network as it is before the first event, and the serialization time of every size at every rate:
+ * The tables of a network's ports as they are before the first event, and the serialization time of every size at every rate:
  * `txTable[ports[base + TX_BASE] + bytes]`.
  */
 export function layOutPorts(
@@ -11,8 +12,13 @@ export function layOutPorts(
   wireBytesMax: number,
   serializationPs: (bytes: number, rateBps: number) => Time,
 ) {
-  const ports = new Int32Array(network.ports << P.PORT_SHIFT)
-  const portF64 = new Float64Array(ports.buffer)
+  const count = network.ports
+  const words = [count << P.PORT_SHIFT, count << P.POLICY_SHIFT, count << P.QUEUES_SHIFT] as const
+  const buffer = new ArrayBuffer(Layout.LINE_OFFSET + 4 * (words[0] + words[1] + words[2]))
+  const ports = new Int32Array(buffer, Layout.LINE_OFFSET, words[0])
+  const portF64 = new Float64Array(buffer, Layout.LINE_OFFSET, words[0] >> 1)
+  const policyWords = new Int32Array(buffer, Layout.LINE_OFFSET + 4 * words[0], words[1]).fill(-1)
+  const queueWords = new Int32Array(buffer, Layout.LINE_OFFSET + 4 * (words[0] + words[1]), words[2])
   const rates = [...new Set(network.rateBps)]
   const stride = wireBytesMax + 1
   const txTable = new Float64Array(stride * rates.length)
@@ -21,7 +27,7 @@ export function layOutPorts(
   })
   /** Node of each port; of a host's port, the complement: negative. */
   const nodeOf = network.portNode.map((node) => (network.isSwitch[node] === 1 ? node : ~node))
-  for (let port = 0; port < network.ports; port++) {
+  for (let port = 0; port < count; port++) {
     const base = port << P.PORT_SHIFT
     ports[base + P.LINK_HEAD] = -1
     ports[base + P.LEAVE] = P.Leave.Nothing
@@ -29,5 +35,5 @@ export function layOutPorts(
     ports[base + P.PEER] = nodeOf[port ^ 1]!
     portF64[(base >> 1) + P.DELAY_F64] = network.delayPs[port]!
   }
-  return { ports, portF64, txTable, nodeOf }
+  return { ports, portF64, policyWords, queueWords, txTable, nodeOf }
 }

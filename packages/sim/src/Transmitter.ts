@@ -1,11 +1,12 @@
 import { Flag, Layout, Opcode, Packet, type PacketPool } from "@rdmakit/packet"
-import { type Nic, POLICY_WORDS, Shortcut, type Switch, type Time } from "@rdmakit/protocol"
+import { type Nic, Shortcut, type Switch, type Time } from "@rdmakit/protocol"
 import { EgressQueues } from "./EgressQueues.ts"
 import { EventQueue } from "./EventQueue.ts"
 import type { ExactKernelOptions } from "./ExactKernelOptions.ts"
 import { layOutPorts } from "./PortLayout.ts"
 import * as P from "./PortTable.ts"
 import type { Tracer } from "./Tracer.ts"
+import { WeightedQueues } from "./WeightedQueues.ts"
 
 /**
  * The half of the exact kernel that sends: queues, transmitters and links.
@@ -48,13 +49,21 @@ export abstract class Transmitter {
     this.queue = new EventQueue(this.fixedNodes, options.slotPs ?? 1024)
     this.switches = new Array(network.nodes).fill(undefined)
     this.nics = new Array(network.nodes).fill(undefined)
-    const { ports, portF64, txTable, nodeOf } = layOutPorts(network, options.wireBytesMax, options.serializationPs)
+    const { ports, portF64, policyWords, queueWords, txTable, nodeOf } = layOutPorts(
+      network,
+      options.wireBytesMax,
+      options.serializationPs,
+    )
     this.ports = ports
     this.portF64 = portF64
     this.txTable = txTable
     this.nodeOf = nodeOf
-    this.queues = new EgressQueues(ports, pool, (options.discipline ?? "strict") === "strict")
-    this.policyWords = new Int32Array(network.ports * POLICY_WORDS).fill(-1)
+    const { discipline = "strict" } = options
+    this.queues =
+      typeof discipline === "string"
+        ? new EgressQueues(ports, queueWords, pool, discipline === "strict")
+        : new WeightedQueues(ports, queueWords, pool, discipline, options.wireBytesMax)
+    this.policyWords = policyWords
   }
 
   // --- what policies and worlds read of ports

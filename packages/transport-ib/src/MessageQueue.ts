@@ -20,9 +20,11 @@ const SLACK = 64
 export class MessageQueue {
   private readonly messages: Array<Message> = []
   private readonly mtuBytes: number
-  /** Index of the oldest unacknowledged message, and of the one asked for last. */
+  /** Index of the oldest unacknowledged message, and of the one asked for last; and these two messages. */
   private head = 0
   private at = 0
+  private oldest: Message | undefined = undefined
+  private last: Message | undefined = undefined
   private packets: number
   private bytes = 0
 
@@ -35,7 +37,9 @@ export class MessageQueue {
   /** Adds a message of `bytes`; returns the packets it takes. */
   add(id: number, bytes: number): number {
     const packets = packetsOf(bytes, this.mtuBytes)
-    this.messages.push({ id, firstPacket: this.packets, packets, firstByte: this.bytes, bytes })
+    const message = { id, firstPacket: this.packets, packets, firstByte: this.bytes, bytes }
+    if (this.head === this.messages.length) this.oldest = message
+    this.messages.push(message)
     this.packets += packets
     this.bytes += bytes
     return packets
@@ -43,19 +47,19 @@ export class MessageQueue {
 
   /** The message that packet `number` belongs to; the packet must be an unacknowledged one. */
   holding(number: number): Message {
+    const { last } = this
+    if (last !== undefined && number >= last.firstPacket && number < last.firstPacket + last.packets) return last
+    if (last === undefined || number < last.firstPacket) this.at = this.head
     let message = this.messages[this.at]!
-    if (number < message.firstPacket) {
-      this.at = this.head
-      message = this.messages[this.at]!
-    }
     while (number >= message.firstPacket + message.packets) message = this.messages[++this.at]!
+    this.last = message
     return message
   }
 
   /** Bytes in the packets before `number`, which must not be before the oldest message, nor past the last one's end. */
   bytesBefore(number: number): number {
     let index = this.head
-    let message = this.messages[index]!
+    let message = this.oldest!
     while (number > message.firstPacket + message.packets) message = this.messages[++index]!
     const bytes = (number - message.firstPacket) * this.mtuBytes
     return message.firstByte + (bytes < message.bytes ? bytes : message.bytes)
@@ -63,7 +67,7 @@ export class MessageQueue {
 
   /** The oldest message, when it ends at or before packet `number`; it leaves. */
   completedBy(number: number): Message | undefined {
-    const message = this.messages[this.head]
+    const message = this.oldest
     if (message === undefined || number < message.firstPacket + message.packets) return undefined
     this.head++
     if (this.head > SLACK && this.head * 2 > this.messages.length) {
@@ -71,6 +75,7 @@ export class MessageQueue {
       this.at = Math.max(0, this.at - this.head)
       this.head = 0
     }
+    this.oldest = this.messages[this.head]
     return message
   }
 }

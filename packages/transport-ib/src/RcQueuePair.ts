@@ -64,7 +64,8 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
   private retries = 0
   private failed = false
   private afterTimeout = false
-  private events: Array<RcEvent> = []
+  private eventPending = false
+  private readonly events: Array<RcEvent> = []
 
   // Responder: number of the packet it expects, bytes received in order, and the acknowledgement it owes.
   private expected: number
@@ -137,7 +138,7 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
   command(now: Time, command: RcCommand): void {
     checkInteger("writeBytes", command.writeBytes, 0)
     if (this.failed) {
-      this.events.push({ type: "flushed", time: now, message: command.message, bytes: 0 })
+      this.tell({ type: "flushed", time: now, message: command.message, bytes: 0 })
       return
     }
     if (this.finished && this.paceTime < now) this.paceTime = now
@@ -151,8 +152,16 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
     this.limit = most < this.end ? most : this.end
   }
 
+  private tell(event: RcEvent): void {
+    this.events.push(event)
+    this.eventPending = true
+  }
+
   pollEvent(): RcEvent | undefined {
-    return this.events.length === 0 ? undefined : this.events.shift()
+    if (!this.eventPending) return undefined
+    const event = this.events.shift()
+    this.eventPending = this.events.length > 0
+    return event
   }
 
   // --- sending
@@ -323,7 +332,7 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
       message !== undefined;
       message = this.messages.completedBy(count)
     ) {
-      this.events.push({ type: "completed", time: now, message: message.id, bytes: message.bytes })
+      this.tell({ type: "completed", time: now, message: message.id, bytes: message.bytes })
     }
   }
 
@@ -410,7 +419,7 @@ export class RcQueuePair implements QueuePair<RcCommand, RcEvent> {
       message = this.messages.completedBy(NEVER)
     ) {
       const bytes = type === "failed" ? this.ackedBytes - message.firstByte : 0
-      this.events.push({ type, time: now, message: message.id, bytes })
+      this.tell({ type, time: now, message: message.id, bytes })
       type = "flushed"
     }
     // Nothing is left to send, or to wait for.
