@@ -4,8 +4,12 @@ import { inlineConstants } from "../../scripts/build/inlineConstants.ts"
 // One self-contained program: everything is bundled from sources, so no package has to be built first.
 // Splitting keeps what is behind a dynamic import in its own chunk, loaded when it is used.
 export default defineConfig({
-  // A sweep starts its workers from a program of their own.
-  entry: { main: "src/main.ts", SweepWorker: "src/sweep/SweepWorker.ts" },
+  // A sweep and the claims start their workers from programs of their own.
+  entry: {
+    main: "src/main.ts",
+    SweepWorker: "src/sweep/SweepWorker.ts",
+    ClaimsWorker: "../harness/src/worker.ts",
+  },
   format: ["esm"],
   target: "node20",
   platform: "node",

@@ -2,6 +2,7 @@ import { Effect, type FileSystem, Layer, Option, type Path, type Stdio, Terminal
 import { CliConfig, CliOutput, Command, Completions, Flag, GlobalFlag, TerminalCapabilities } from "effect/cli"
 import { ChildProcessSpawner } from "effect/process"
 import manifest from "../package.json" with { type: "json" }
+import { claimsCommand } from "./commands/ClaimsCommand.ts"
 import { compareCommand } from "./commands/CompareCommand.ts"
 import { generateCommand } from "./commands/GenerateCommand.ts"
 import { lintCommand } from "./commands/LintCommand.ts"
@@ -15,7 +16,7 @@ import { tellFaults } from "./Faults.ts"
 import { presenterOf } from "./HelpScreen.ts"
 import type { Interrupts } from "./Interrupts.ts"
 import { paintOf } from "./Paint.ts"
-import { Screen } from "./Screen.ts"
+import { print, Screen } from "./Screen.ts"
 
 const root = Command.make("rdmakit").pipe(
   Command.withDescription("Runs RDMA networks, compares what came out, reads what happened."),
@@ -26,6 +27,7 @@ const root = Command.make("rdmakit").pipe(
     traceCommand,
     lintCommand,
     generateCommand,
+    claimsCommand,
     schemaCommand,
     startCommand,
   ]),
@@ -78,13 +80,14 @@ const unused = Layer.mergeAll(
 export const runCommandLine = (args: ReadonlyArray<string>): Effect.Effect<number, never, CommandServices> =>
   Effect.gen(function* () {
     const screen = yield* Screen
+    const presenter = presenterOf(screen, (message) => tellJson(args, { message }))
     yield* Command.runWith(root, { version: manifest.version })(helpFirst(args)).pipe(
       Effect.provide(unused),
       Effect.provideService(
         CliConfig.CliConfig,
         CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, completionsOf(screen)] }),
       ),
-      Effect.provideService(CliOutput.Presenter, presenterOf(screen)),
+      Effect.provideService(CliOutput.Presenter, presenter),
       Effect.provideService(TerminalCapabilities.TerminalCapabilities, {
         canColor: screen.out.color,
         canAnimate: false,
@@ -96,26 +99,43 @@ export const runCommandLine = (args: ReadonlyArray<string>): Effect.Effect<numbe
     Effect.catchTags({
       Exit: ({ code }) => Effect.succeed(code),
       InputsRefused: (refused) => Effect.as(tellFaults(refused), exitCodes.refused),
-      Refused: ({ message, hint }) => Effect.as(tellError(message, hint), exitCodes.refused),
-      PlatformError: ({ reason }) => Effect.as(tellError(reason.message), exitCodes.notWell),
+      Refused: (fault) => Effect.as(tellError(args, fault), exitCodes.refused),
+      PlatformError: ({ reason }) => Effect.as(tellError(args, reason), exitCodes.notWell),
       // The presenter has said what is wrong with the command line.
       ShowHelp: ({ errors }) => Effect.succeed(errors.length === 0 ? exitCodes.fine : exitCodes.refused),
     }),
-    Effect.catch((error) => Effect.as(tellError(error.message), exitCodes.refused)),
-    Effect.catchDefect((defect) => Effect.as(tellBug(defect), exitCodes.bug)),
+    Effect.catch((error) => Effect.as(tellError(args, error), exitCodes.refused)),
+    Effect.catchDefect((defect) => Effect.as(tellBug(args, defect), exitCodes.bug)),
   )
 
-const tellError = (message: string, hint?: string): Effect.Effect<void, never, Screen> =>
+/** What is wrong with a command line, in words. */
+interface Fault {
+  readonly message: string
+  readonly hint?: string
+}
+
+/** With `--json`, what is wrong is an object on the screen too, as that of refused inputs. */
+const tellJson = (args: ReadonlyArray<string>, { message, hint }: Fault): Effect.Effect<void, never, Screen> => {
+  const end = args.indexOf("--")
+  if (!(end < 0 ? args : args.slice(0, end)).includes("--json")) return Effect.void
+  const faults = [{ message, ...(hint === undefined ? {} : { hint }) }]
+  return print(JSON.stringify({ ok: false, faults, notes: [] }))
+}
+
+const tellError = (args: ReadonlyArray<string>, fault: Fault): Effect.Effect<void, never, Screen> =>
   Effect.gen(function* () {
+    const { message, hint } = fault
+    yield* tellJson(args, fault)
     const { err } = yield* Screen
     const paint = paintOf(err)
     yield* err.write(`${paint.red("error:")} ${paint.bold(message)}\n`)
     if (hint !== undefined) yield* err.write(`${hint}\n`)
   })
 
-const tellBug = (defect: unknown): Effect.Effect<void, never, Screen> => {
+const tellBug = (args: ReadonlyArray<string>, defect: unknown): Effect.Effect<void, never, Screen> => {
   const trace = defect instanceof Error ? (defect.stack ?? defect.message) : String(defect)
-  return tellError("this is a bug in rdmakit; please report it with the command line and the lines below", trace)
+  const message = "this is a bug in rdmakit; please report it with the command line and the lines below"
+  return tellError(args, { message, hint: trace })
 }
 
 /** `rdmakit help run` is `rdmakit run --help`. */

@@ -1,4 +1,4 @@
-import { scaleLinear } from "d3-scale"
+import { type ScaleContinuousNumeric, scaleLinear, scaleLog } from "d3-scale"
 import { curveLinear, curveStepAfter, line } from "d3-shape"
 import type { Line, Point } from "./Figures.ts"
 import { escapeHtml } from "./text.ts"
@@ -8,6 +8,8 @@ export interface Axis {
   readonly label: string
   /** What one unit of the label is in the unit of the points. */
   readonly unit: number
+  /** Steps of the axis multiply; points at 0 and below are left out. For y alone. */
+  readonly logarithmic?: boolean
 }
 
 export interface ChartSpec {
@@ -22,6 +24,8 @@ export interface ChartSpec {
   readonly fromLeast?: boolean
   /** Values hold until the next point. */
   readonly steps?: boolean
+  /** Points without lines between them. */
+  readonly dots?: boolean
 }
 
 interface Size {
@@ -48,9 +52,10 @@ export const lineChart = (spec: ChartSpec): string => sizes.map((size) => pictur
 const picture = (spec: ChartSpec, { className, width, height, ticks }: Size): string => {
   const points = spec.lines.flatMap((each) => each.points).filter(([, y]) => Number.isFinite(y))
   const largest = (index: 0 | 1): number => points.reduce((most, point) => Math.max(most, point[index]), 0)
-  const yScale = scaleLinear([0, largest(1) / spec.y.unit || 1], [height - BOTTOM, TOP]).nice(5)
-  const yTicks = yScale.ticks(5)
-  const yFormat = yScale.tickFormat(5)
+  const logarithmic = spec.y.logarithmic === true && largest(1) > 0
+  const yScale = logarithmic ? logarithmicScale(spec, points, height) : linearScale(spec, largest(1), height)
+  const yTicks = logarithmic ? roundTicks(yScale.ticks(5)) : yScale.ticks(5)
+  const yFormat = logarithmic ? (tick: number): string => String(Number(tick.toPrecision(1))) : yScale.tickFormat(5)
   const left = Math.max(...yTicks.map((tick) => yFormat(tick).length)) * DIGIT + 10
   const places = spec.places?.length
   const right = width - RIGHT
@@ -60,10 +65,11 @@ const picture = (spec: ChartSpec, { className, width, height, ticks }: Size): st
       : scaleLinear([0, Math.max(1, places - 1)], [left + 20, right - 20])
   const x = (point: Point): number => xScale(point[0] / spec.x.unit)
   const y = (point: Point): number => yScale(point[1] / spec.y.unit)
+  const isDrawn = ([, value]: Point): boolean => Number.isFinite(value) && (!logarithmic || value > 0)
   const path = line<Point>()
     .x(x)
     .y(y)
-    .defined(([, value]) => Number.isFinite(value))
+    .defined(isDrawn)
     .curve(spec.steps === true ? curveStepAfter : curveLinear)
     .digits(1)
   const xFormat = xScale.tickFormat(ticks)
@@ -86,11 +92,35 @@ const picture = (spec: ChartSpec, { className, width, height, ticks }: Size): st
         `<text x="${round(at)}" y="${height - BOTTOM + 17}" text-anchor="middle">${escapeHtml(text)}</text>`,
     ),
     `<text class="label" x="${right}" y="${height - 4}" text-anchor="end">${escapeHtml(spec.x.label)}</text>`,
-    ...spec.lines.map(({ points: own }, index) => `<path class="line c${index}" d="${path([...own]) ?? ""}"/>`),
-    ...(places === undefined ? [] : spec.lines.flatMap(({ points: own }, index) => own.map(dot(x, y, index)))),
+    ...(spec.dots === true
+      ? []
+      : spec.lines.map(({ points: own }, index) => `<path class="line c${index}" d="${path([...own]) ?? ""}"/>`)),
+    ...(places === undefined
+      ? []
+      : spec.lines.flatMap(({ points: own }, index) => own.filter(isDrawn).map(dot(x, y, index)))),
     "</svg>",
   ]
   return parts.join("\n")
+}
+
+const linearScale = ({ y }: ChartSpec, largest: number, height: number): ScaleContinuousNumeric<number, number> =>
+  scaleLinear([0, largest / y.unit || 1], [height - BOTTOM, TOP]).nice(5)
+
+const logarithmicScale = ({ y }: ChartSpec, points: ReadonlyArray<Point>, height: number) => {
+  const values = points.map(([, value]) => value / y.unit).filter((value) => value > 0)
+  const domain = values.reduce(
+    ([least, most], value) => [Math.min(least!, value), Math.max(most!, value)],
+    [values[0]!, values[0]!],
+  )
+  const scale: ScaleContinuousNumeric<number, number> = scaleLog(domain, [height - BOTTOM, TOP])
+  return scale.nice()
+}
+
+/** Powers of ten, and between few of them twice and five times as much. */
+const roundTicks = (ticks: ReadonlyArray<number>): ReadonlyArray<number> => {
+  const first = (tick: number): number => Number(tick.toExponential()[0])
+  const powers = ticks.filter((tick) => first(tick) === 1)
+  return powers.length > 3 ? powers : ticks.filter((tick) => [1, 2, 5].includes(first(tick)))
 }
 
 const xDomain = (spec: ChartSpec, largest: number, points: ReadonlyArray<Point>, range: [number, number]) => {

@@ -210,12 +210,18 @@ const chartHtml = ({ id, title, caption, spec }: Chart): string =>
 ${lineChart(spec)}
 <p>${escapeHtml(caption)}</p></section>`
 
-const legendHtml = (lines: ReadonlyArray<Line>): string =>
+/** The names of a chart's lines, each beside its colour. */
+export const legendHtml = (lines: ReadonlyArray<Line>): string =>
   lines.length === 0
     ? ""
     : `<ul class="legend">${lines.map(({ name }, index) => `<li><i class="c${index}"></i>${escapeHtml(name)}</li>`).join("")}</ul>`
 
-const tableHtml = (header: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>, prose = -1): string => {
+/** A table that scrolls by itself where it is too wide. `prose`: the column of long texts. */
+export const tableHtml = (
+  header: ReadonlyArray<string>,
+  rows: ReadonlyArray<ReadonlyArray<string>>,
+  prose = -1,
+): string => {
   const cells = (row: ReadonlyArray<string>): string =>
     row.map((cell, index) => `<td${index === prose ? ' class="prose"' : ""}>${escapeHtml(cell)}</td>`).join("")
   return `<div class="scroll"><table><thead><tr>${header.map((cell) => `<th>${escapeHtml(cell)}</th>`).join("")}</tr></thead>

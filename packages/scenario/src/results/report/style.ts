@@ -12,6 +12,7 @@ body { margin: 0; padding: 24px 32px 48px; background: var(--page); color: var(-
 main, header { max-width: 1216px; margin: 0 auto; }
 h1 { font-size: 24px; line-height: 1.25; margin: 0 0 4px; overflow-wrap: anywhere; }
 h2 { font-size: 17px; margin: 0 0 8px; }
+h3 { font-size: 14px; margin: 16px 0 6px; }
 p { margin: 8px 0 0; color: var(--muted); font-size: 13px; }
 header p { margin: 0; overflow-wrap: anywhere; }
 dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px; margin: 20px 0; }

@@ -1,0 +1,124 @@
+import type { Figure, ScenarioPart } from "../src/Claim.ts"
+
+/**
+ * Web search flows, and besides flows of up to 3 kB at a thousandth of the load: so many that their p99 means something
+ * in a run of milliseconds. Their sizes are spread as web search has them below 3 kB.
+ */
+const traffic = (load: number, duration: string): ScenarioPart => ({
+  flows: [
+    { workload: "poisson", load, sizes: "WebSearch", duration },
+    {
+      workload: "poisson",
+      load: 0.001,
+      sizes: [
+        [0, 0],
+        [3000, 100],
+      ],
+      duration,
+    },
+  ],
+})
+
+const figure = (load: number): Omit<Figure, "id" | "claims" | "section"> => ({
+  title: `Web search on the testbed at ${load * 100} %`,
+  source: "HPCC, SIGCOMM 2019",
+  about:
+    "32 hosts with two links of 25 Gb/s, four racks' switches and one above at 100 Gb/s. Small flows at a thousandth of the load come on top, so that there are enough for a p99.",
+  scenario: { seed: 1, topology: { builder: "hpcc-testbed" } },
+  extents: {
+    quick: { scenario: traffic(load, "8ms"), window: "8ms", warmup: "2ms", less: "8 ms of arrivals" },
+    full: { scenario: traffic(load, "500ms"), window: "500ms", warmup: "10ms", less: "0.5 s of arrivals" },
+  },
+  systems: [
+    { name: "HPCC", scenario: { controller: { name: "hpcc", preset: "paper" } } },
+    { name: "DCQCN", scenario: { controller: { name: "dcqcn", preset: "simulation" } } },
+  ],
+  probe: { every: "2us", port: "to-hosts" },
+  pictures: [
+    { kind: "slowdown-by-size", title: "Slowdown by size, p99", at: "p99" },
+    { kind: "queue-distribution", title: "Queues to the hosts" },
+  ],
+})
+
+export const hpcc10a: Figure = {
+  ...figure(0.3),
+  id: "hpcc-10a",
+  section: "§5.2, Figures 10a and 10b",
+  claims: [
+    {
+      id: "short",
+      what: "slowdown of flows up to 3 kB, p99",
+      metric: { kind: "slowdown", at: 0.99, sizes: [0, 3000] },
+      unit: "",
+      mark: "read",
+      published: { HPCC: 2.38, DCQCN: 11.2 },
+    },
+    {
+      id: "completion",
+      what: "completion of flows up to 3 kB, p99",
+      metric: { kind: "completion", at: 0.99, sizes: [0, 3000] },
+      unit: "s",
+      mark: "read",
+      published: { HPCC: 16.9e-6 },
+      order: [["HPCC", "DCQCN"]],
+    },
+  ],
+}
+
+export const hpcc10c: Figure = {
+  ...figure(0.5),
+  id: "hpcc-10c",
+  section: "§5.2, Figures 10c and 10d",
+  claims: [
+    {
+      id: "short",
+      what: "slowdown of flows up to 3 kB, p99",
+      metric: { kind: "slowdown", at: 0.99, sizes: [0, 3000] },
+      unit: "",
+      mark: "read",
+      published: { HPCC: 2.7, DCQCN: 53.9 },
+    },
+    {
+      id: "reduction",
+      what: "the same, HPCC against DCQCN: less by",
+      metric: { kind: "slowdown", at: 0.99, sizes: [0, 3000] },
+      unit: "share",
+      mark: "read",
+      published: { HPCC: 0.95 },
+      against: { system: "DCQCN", as: "reduction" },
+    },
+    {
+      id: "completion",
+      what: "completion of flows up to 3 kB, p99",
+      metric: { kind: "completion", at: 0.99, sizes: [0, 3000] },
+      unit: "s",
+      mark: "read",
+      published: { HPCC: 19.2e-6 },
+      order: [["HPCC", "DCQCN"]],
+    },
+    {
+      id: "queue-median",
+      what: "queues to hosts, median over time",
+      metric: { kind: "queue", at: 0.5 },
+      unit: "B",
+      mark: "read",
+      published: { HPCC: 0, DCQCN: 0 },
+    },
+    {
+      id: "queue-p95",
+      what: "queues to hosts, p95 over time",
+      metric: { kind: "queue", at: 0.95 },
+      unit: "B",
+      mark: "read",
+      published: { HPCC: 19.7e3, DCQCN: 1.1e6 },
+    },
+    {
+      id: "queue-p99",
+      what: "queues to hosts, p99 over time",
+      metric: { kind: "queue", at: 0.99 },
+      unit: "B",
+      mark: "read",
+      published: { HPCC: 22.9e3, DCQCN: 2.1e6 },
+    },
+  ],
+}

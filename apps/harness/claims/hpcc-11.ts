@@ -1,0 +1,139 @@
+import type { Claim, Figure, Published } from "../src/Claim.ts"
+import { dcqcn, dcqcnWindow, dctcp, hpcc, timely, timelyWindow } from "./systems.ts"
+
+const topology = { builder: "hpcc-fabric" }
+const ordinary = (load: number, duration: string) => ({ workload: "poisson", load, sizes: "FB_Hadoop", duration })
+const incasts = (duration: string) => ({
+  workload: "random-incast",
+  fanIn: 60,
+  size: "500KB",
+  load: 0.02,
+  duration,
+})
+
+/** p95 slowdown of ordinary flows of some sizes. */
+const slowdown = (
+  id: string,
+  what: string,
+  sizes: readonly [number, number],
+  published: Readonly<Record<string, Published>>,
+): Claim => ({
+  id,
+  what: `slowdown of ${what}, p95`,
+  metric: { kind: "slowdown", at: 0.95, sizes, traffic: "ordinary" },
+  unit: "",
+  mark: "digitised",
+  published,
+})
+
+/** What the paper calls packet latency fits a packet's way there and its acknowledgement's way back. */
+const latency = (published: Readonly<Record<string, Published>>): Claim => ({
+  id: "latency",
+  what: "completion of one-packet flows, p95",
+  metric: { kind: "completion", at: 0.95, sizes: [0, 1000], traffic: "ordinary" },
+  unit: "s",
+  mark: "digitised",
+  published,
+})
+
+const systems = [hpcc, dctcp, timelyWindow, dcqcnWindow, dcqcn, timely]
+
+/** The paper marks a size by the largest of a twentieth of all flows: "7K" are those from p65 to p70 of the sizes. */
+export const hpcc11a: Figure = {
+  id: "hpcc-11a",
+  title: "Hadoop at 30 % with incasts",
+  source: "HPCC, SIGCOMM 2019",
+  section: "§5.3, Figures 11a and 11b",
+  about:
+    "320 hosts, 100 Gb/s to 20 racks and 400 Gb/s above; Facebook's Hadoop flows at 30 % load, and 60 hosts at a time that send 500 KB each to one, 2 % of the capacity. Latency is read as the completion of one-packet flows, acknowledgement included: the paper's curves fit nothing else.",
+  scenario: { seed: 1, topology },
+  extents: {
+    quick: {
+      scenario: { flows: [ordinary(0.3, "1ms"), incasts("1ms")] },
+      window: "1ms",
+      warmup: "100us",
+      less: "1 ms of arrivals",
+    },
+    full: {
+      scenario: { flows: [ordinary(0.3, "20ms"), incasts("20ms")] },
+      window: "20ms",
+      warmup: "1ms",
+      less: "20 ms of arrivals",
+    },
+  },
+  systems,
+  pictures: [{ kind: "slowdown-by-size", title: "Slowdown by size, p95", at: "p95" }],
+  claims: [
+    slowdown("short", "flows up to 2 kB", [0, 2000], {
+      TIMELY: 106,
+      DCQCN: 67,
+      "DCQCN+win": 4.1,
+      DCTCP: 3,
+      "TIMELY+win": 2.8,
+      HPCC: 1.58,
+    }),
+    slowdown("7k", "flows of 1.7 to 7 kB", [1714, 7000], { HPCC: 1.9 }),
+    slowdown("46k", "flows of 36 to 46 kB", [36_000, 46_000], { HPCC: 2.2 }),
+    slowdown("120k", "flows of 68 to 120 kB", [68_000, 120_000], { HPCC: 3.2 }),
+    slowdown("10m", "flows of 0.3 to 10 MB", [300e3, 10e6], { HPCC: 6.2 }),
+    latency({
+      DCQCN: 1.05e-3,
+      TIMELY: 1.58e-3,
+      "DCQCN+win": 47e-6,
+      DCTCP: 35e-6,
+      "TIMELY+win": 34e-6,
+      HPCC: 19e-6,
+    }),
+    {
+      id: "paused",
+      what: "time paused, all ports",
+      metric: { kind: "paused" },
+      unit: "share",
+      mark: "digitised",
+      published: { DCQCN: 0.053, TIMELY: 0.089, "TIMELY+win": 0.001, HPCC: 0, DCTCP: 0, "DCQCN+win": 0 },
+    },
+  ],
+}
+
+export const hpcc11c: Figure = {
+  id: "hpcc-11c",
+  title: "Hadoop at 50 %",
+  source: "HPCC, SIGCOMM 2019",
+  section: "§5.3, Figures 11c and 11d",
+  about: "The same fabric with Hadoop flows at 50 % load and no incast.",
+  scenario: { seed: 1, topology },
+  extents: {
+    quick: {
+      scenario: { flows: [ordinary(0.5, "600us")] },
+      window: "600us",
+      warmup: "100us",
+      less: "0.6 ms of arrivals",
+    },
+    full: { scenario: { flows: [ordinary(0.5, "20ms")] }, window: "20ms", warmup: "1ms", less: "20 ms of arrivals" },
+  },
+  systems,
+  pictures: [{ kind: "slowdown-by-size", title: "Slowdown by size, p95", at: "p95" }],
+  claims: [
+    slowdown("short", "flows up to 2 kB", [0, 2000], {
+      TIMELY: 6.5,
+      DCQCN: 5.2,
+      "DCQCN+win": 4.2,
+      DCTCP: 3.4,
+      "TIMELY+win": 3.4,
+      HPCC: 1.79,
+    }),
+    slowdown("7k", "flows of 1.7 to 7 kB", [1714, 7000], { HPCC: 2.4 }),
+    slowdown("46k", "flows of 36 to 46 kB", [36_000, 46_000], { HPCC: 2.95 }),
+    slowdown("120k", "flows of 68 to 120 kB", [68_000, 120_000], { HPCC: 4.8 }),
+    slowdown("10m", "flows of 0.3 to 10 MB", [300e3, 10e6], { HPCC: 9.8, DCQCN: 8.3 }),
+    latency({ DCQCN: 63e-6, TIMELY: 77e-6, "DCQCN+win": 48e-6, "TIMELY+win": 40e-6, DCTCP: 39e-6, HPCC: 19.8e-6 }),
+    {
+      id: "paused",
+      what: "time paused, all ports",
+      metric: { kind: "paused" },
+      unit: "share",
+      mark: "read",
+      published: { HPCC: 0, DCTCP: 0, "TIMELY+win": 0, "DCQCN+win": 0, DCQCN: 0, TIMELY: 0 },
+    },
+  ],
+}

@@ -1,0 +1,52 @@
+import type { Claim, Figure, Published, System } from "../src/Claim.ts"
+import { dcqcn, hpcc } from "./systems.ts"
+
+const withoutPauses = ({ name, scenario }: System): System => ({
+  name: `${name}, go-back-N`,
+  scenario: { ...scenario, switch: { lossless: false }, transport: { nakInterval: "500us" } },
+})
+const withPauses = ({ name, scenario }: System): System => ({ name: `${name}, PFC`, scenario })
+
+const slowdown = (
+  id: string,
+  what: string,
+  sizes: readonly [number, number],
+  published: Readonly<Record<string, Published>>,
+): Claim => ({
+  id,
+  what: `slowdown of ${what}, p95`,
+  metric: { kind: "slowdown", at: 0.95, sizes, traffic: "ordinary" },
+  unit: "",
+  mark: "digitised",
+  published,
+})
+
+const flows = (duration: string) => [
+  { workload: "poisson", load: 0.3, sizes: "FB_Hadoop", duration },
+  { workload: "random-incast", fanIn: 60, size: "500KB", load: 0.02, duration },
+]
+
+export const hpcc12: Figure = {
+  id: "hpcc-12",
+  title: "Flow control: pauses, or losses and go-back-N",
+  source: "HPCC, SIGCOMM 2019",
+  section: "§5.3, Figure 12",
+  about:
+    "The traffic of Figure 11a, with PFC, and without it: then a queue may take as much as is free of the buffer, and what is lost is sent again with all that followed, told of once in 500 µs at most, as in the paper's simulator. IRN, the third of the paper's flow controls, is not there to run.",
+  scenario: { seed: 1, topology: { builder: "hpcc-fabric" } },
+  extents: {
+    quick: { scenario: { flows: flows("500us") }, window: "500us", warmup: "100us", less: "0.5 ms of arrivals" },
+    full: { scenario: { flows: flows("20ms") }, window: "20ms", warmup: "1ms", less: "20 ms of arrivals" },
+  },
+  systems: [withPauses(hpcc), withoutPauses(hpcc), withPauses(dcqcn), withoutPauses(dcqcn)],
+  pictures: [{ kind: "slowdown-by-size", title: "Slowdown by size, p95", at: "p95" }],
+  claims: [
+    slowdown("short", "flows up to 2 kB", [0, 2000], {
+      "HPCC, PFC": 1.58,
+      "HPCC, go-back-N": 1.58,
+      "DCQCN, PFC": 67,
+      "DCQCN, go-back-N": 67,
+    }),
+    slowdown("7k-120k", "flows of 7 to 120 kB", [7000, 120_000], { "DCQCN, go-back-N": { atLeast: 3000 } }),
+  ],
+}

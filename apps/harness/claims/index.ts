@@ -1,0 +1,33 @@
+import type { Figure } from "../src/Claim.ts"
+import { hpcc2, hpcc3 } from "./hpcc-2-3.ts"
+import { hpcc9a, hpcc9c, hpcc9e, hpcc9g } from "./hpcc-9.ts"
+import { hpcc10a, hpcc10c } from "./hpcc-10.ts"
+import { hpcc11a, hpcc11c } from "./hpcc-11.ts"
+import { hpcc12 } from "./hpcc-12.ts"
+import { hpcc13 } from "./hpcc-13.ts"
+import { hpcc14 } from "./hpcc-14.ts"
+import { laterHadoop30, laterHadoop50, laterWebSearch30, laterWebSearch50 } from "./later.ts"
+import { pintGoodput, pintSampling } from "./pint.ts"
+
+/** Every figure, in the order in which it is shown. */
+export const figures: ReadonlyArray<Figure> = [
+  hpcc2,
+  hpcc3,
+  hpcc9a,
+  hpcc9c,
+  hpcc9e,
+  hpcc9g,
+  hpcc10a,
+  hpcc10c,
+  hpcc11a,
+  hpcc11c,
+  hpcc12,
+  hpcc13,
+  hpcc14,
+  laterWebSearch30,
+  laterWebSearch50,
+  laterHadoop30,
+  laterHadoop50,
+  pintGoodput,
+  pintSampling,
+]

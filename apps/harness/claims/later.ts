@@ -1,0 +1,158 @@
+import type { Claim, Figure, Published, System } from "../src/Claim.ts"
+import { dcqcnWindow, dctcp, timelyWindow } from "./systems.ts"
+
+const hpcc: System = { name: "HPCC", scenario: { controller: { name: "hpcc", preset: "later-advice" } } }
+const pint: System = {
+  name: "HPCC-PINT",
+  scenario: { controller: { name: "hpcc-pint", preset: "paper", options: { eta: 0.99 } } },
+}
+
+type Row = Readonly<Record<string, Published>>
+/** The authors mark a size by the largest of a twentieth of all flows. */
+const ranges = {
+  WebSearch: {
+    small: [0, 10_000],
+    "50k": [40_000, 50_000],
+    "200k": [114_286, 200_000],
+    "1m": [600_000, 1e6],
+  },
+  FB_Hadoop: { small: [0, 7000], "120k": [68_000, 120_000] },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, readonly [number, number]>>>>
+
+const words: Readonly<Record<string, string>> = {
+  small: "small flows",
+  "50k": "flows of 40 to 50 kB",
+  "200k": "flows of 114 to 200 kB",
+  "1m": "flows of 0.6 to 1 MB",
+  "120k": "flows of 68 to 120 kB",
+}
+
+const slowdowns = (
+  sizes: keyof typeof ranges,
+  percent: number,
+  rows: Readonly<Record<string, Row>>,
+): ReadonlyArray<Claim> =>
+  Object.entries(rows).map(([range, published]) => ({
+    id: `${range}-p${percent}`,
+    what: `slowdown of ${words[range]}, p${percent}`,
+    metric: {
+      kind: "slowdown",
+      at: percent / 100,
+      sizes: (ranges[sizes] as Readonly<Record<string, readonly [number, number]>>)[range]!,
+    },
+    unit: "",
+    mark: "digitised",
+    published,
+  }))
+
+const figure = (
+  id: string,
+  sizes: keyof typeof ranges,
+  load: number,
+  quickUs: number,
+  claims: ReadonlyArray<Claim>,
+): Figure => {
+  const flows = (duration: string) => ({ flows: { workload: "poisson", load, sizes, duration } })
+  return {
+    id,
+    title: `${sizes} at ${load * 100} %, the authors' later curves`,
+    source: "HPCC's authors, results page",
+    section: `${sizes}, load ${load * 100} %`,
+    about:
+      "The fabric of Figure 11 without incasts, with the authors' later advice for HPCC: a target of 99 %, a multiplicative step every time.",
+    scenario: { seed: 1, topology: { builder: "hpcc-fabric" } },
+    extents: {
+      quick: {
+        scenario: flows(`${quickUs}us`),
+        window: `${quickUs}us`,
+        warmup: "100us",
+        less: `${quickUs / 1000} ms of arrivals`,
+      },
+      full: { scenario: flows("20ms"), window: "20ms", warmup: "1ms", less: "20 ms of arrivals" },
+    },
+    systems: [hpcc, pint, dctcp, timelyWindow, dcqcnWindow],
+    pictures: [
+      { kind: "slowdown-by-size", title: "Slowdown by size, p95", at: "p95" },
+      { kind: "slowdown-by-size", title: "Slowdown by size, p99", at: "p99" },
+    ],
+    claims,
+  }
+}
+
+export const laterWebSearch30 = figure("later-websearch-30", "WebSearch", 0.3, 400, [
+  ...slowdowns("WebSearch", 95, {
+    small: { HPCC: 1.2, DCTCP: 2.6, "TIMELY+win": 3.1, "DCQCN+win": 3.1 },
+    "50k": { HPCC: 1.9 },
+    "200k": { HPCC: 2.8 },
+    "1m": { HPCC: 3.9 },
+  }),
+  ...slowdowns("WebSearch", 99, {
+    small: { HPCC: 1.7, DCTCP: 3.8, "TIMELY+win": 4.4, "DCQCN+win": 4.5 },
+    "50k": { HPCC: 2.35 },
+    "200k": { HPCC: 3.5 },
+    "1m": { HPCC: 5.2 },
+  }),
+])
+
+export const laterWebSearch50 = figure("later-websearch-50", "WebSearch", 0.5, 300, [
+  ...slowdowns("WebSearch", 95, {
+    small: { HPCC: 1.42, DCTCP: 3.8, "TIMELY+win": 4.3, "DCQCN+win": 4.7 },
+    "50k": { HPCC: 2.85 },
+    "200k": { HPCC: 4.7 },
+    "1m": { HPCC: 6.8 },
+  }),
+  ...slowdowns("WebSearch", 99, {
+    small: { HPCC: 1.95, DCTCP: 5.7, "TIMELY+win": 6.4, "DCQCN+win": 7.1 },
+    "50k": { HPCC: 3.9 },
+    "200k": { HPCC: 6.6 },
+    "1m": { HPCC: 10 },
+  }),
+])
+
+export const laterHadoop30 = figure("later-hadoop-30", "FB_Hadoop", 0.3, 400, [
+  ...slowdowns("FB_Hadoop", 50, {
+    small: { HPCC: 1, DCTCP: 1, "TIMELY+win": 1, "DCQCN+win": 1 },
+    "120k": { HPCC: 1.4 },
+  }),
+  ...slowdowns("FB_Hadoop", 95, {
+    small: { HPCC: 1.5, DCTCP: 2.45, "TIMELY+win": 2.8, "DCQCN+win": 2.75 },
+    "120k": { HPCC: 2.5 },
+  }),
+  ...slowdowns("FB_Hadoop", 99, {
+    small: { HPCC: 2.12, DCTCP: 3.55, "TIMELY+win": 4.3, "DCQCN+win": 4.15 },
+    "120k": { HPCC: 3.15 },
+  }),
+])
+
+export const laterHadoop50 = figure("later-hadoop-50", "FB_Hadoop", 0.5, 400, [
+  ...slowdowns("FB_Hadoop", 50, {
+    small: { HPCC: 1.02, DCTCP: 1.17, "TIMELY+win": 1.17, "DCQCN+win": 1.18 },
+    "120k": { HPCC: 1.85 },
+  }),
+  ...slowdowns("FB_Hadoop", 95, {
+    small: { HPCC: 1.9, DCTCP: 3.55, "TIMELY+win": 4.2, "DCQCN+win": 4.4 },
+    "120k": { HPCC: 3.95 },
+  }),
+  ...slowdowns("FB_Hadoop", 99, {
+    small: { HPCC: 2.65, DCTCP: 5.3, "TIMELY+win": 6.5, "DCQCN+win": 6.7 },
+    "120k": { HPCC: 5.6 },
+  }),
+  {
+    id: "pint-small",
+    what: "slowdown of small flows, p95: HPCC-PINT against HPCC",
+    metric: { kind: "slowdown", at: 0.95, sizes: [0, 7000] },
+    unit: "",
+    mark: "digitised",
+    published: { "HPCC-PINT": 1 },
+    against: { system: "HPCC", as: "ratio" },
+  },
+  {
+    id: "pint-50k",
+    what: "slowdown of flows from 50 kB on, p95: HPCC-PINT against HPCC",
+    metric: { kind: "slowdown", at: 0.95, sizes: [50_000, 10e6] },
+    unit: "",
+    mark: "digitised",
+    published: { "HPCC-PINT": { atLeast: 0.85, atMost: 0.9 } },
+    against: { system: "HPCC", as: "ratio" },
+  },
+])

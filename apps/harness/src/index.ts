@@ -1,0 +1,8 @@
+export { figures } from "../claims/index.ts"
+export type { Claim, Figure, Mark, Metric, Published, Scale, System } from "./Claim.ts"
+export { type EvaluatedFigure, evaluate, type Selected, type Tally, tallyOf } from "./Evaluation.ts"
+export { inputsOf, type Measured, runSystem, scenarioOf } from "./Experiment.ts"
+export { jobsOf, runFigures } from "./Jobs.ts"
+export { idsOf, selectClaims } from "./Selection.ts"
+export { claimsCsv, claimsJson } from "./tables.ts"
+export { numberText, publishedText, widthText } from "./text.ts"
