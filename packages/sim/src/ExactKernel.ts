@@ -56,6 +56,9 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
   /** Of each port: its pending wake-up's event, and its time (ps, or NEVER). */
   private readonly wakeEvent: Int32Array
   private readonly wakeTimes: Float64Array
+  /** Priorities of each port that its peer has paused, and those whose pauses it ignores, a bit each. */
+  private readonly received: Int32Array
+  private readonly ignored: Int32Array
 
   constructor(options: ExactKernelOptions) {
     super(options)
@@ -74,6 +77,8 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
     this.crossed = new Float64Array(this.anyLoss ? network.ports : 0)
     this.wakeEvent = new Int32Array(network.ports)
     this.wakeTimes = new Float64Array(network.ports).fill(NEVER)
+    this.received = new Int32Array(network.ports)
+    this.ignored = new Int32Array(network.ports)
   }
 
   get now(): Time {
@@ -240,14 +245,48 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
     if (this.tracer !== undefined) this.tracer.received(now, port, packet)
     const priority = packet.priority
     const pause = packet.has(Flag.Pause)
-    const at = (port << P.PORT_SHIFT) | P.PAUSED
-    const was = this.ports[at]!
+    const was = this.received[port]!
     const is = pause ? was | (1 << priority) : was & ~(1 << priority)
-    this.ports[at] = is
+    this.received[port] = is
+    this.ports[(port << P.PORT_SHIFT) | P.PAUSED] = is & ~this.ignored[port]!
     this.pauses.change(now, port, was, is, pause)
     this.onPause?.(now, port, priority, pause)
     this.pool.release(packet.handle)
     if (!pause) this.kickNow(port)
+  }
+
+  /** From now on pauses of these priorities, a bit each, do not hold the port; those of all others do. */
+  ignorePauses(port: number, mask: number): void {
+    this.ignored[port] = mask
+    this.ports[(port << P.PORT_SHIFT) | P.PAUSED] = this.received[port]! & ~mask
+    if (this.ports[(port << P.PORT_SHIFT) | P.OCCUPIED] !== 0) this.kickNow(port)
+  }
+
+  /**
+   * Drops what waits in a queue of a switch's port, and counts it by `reason`. The switch is told of each packet as if it
+   * left, and so gives back its buffer.
+   *
+   * @returns how many packets
+   */
+  dropQueue(port: number, queue: number, reason: number): number {
+    const node = this.nodeOf[port]!
+    const base = port << P.PORT_SHIFT
+    let count = 0
+    while (((this.ports[base | P.OCCUPIED]! >> queue) & 1) !== 0) {
+      // What is being sent goes on being sent.
+      const state = this.ports[base | P.STATE]!
+      const handle = this.queues.dequeue(port, queue)
+      this.ports[base | P.STATE] = state
+      this.switches[node]!.dequeued(this.time, this.packet.at(handle), port, queue)
+      this.drop(this.packet.at(handle), node, reason)
+      count++
+    }
+    return count
+  }
+
+  /** Bytes waiting in one queue of a switch's port that came by its port `ingress`; takes as long as the queue is. */
+  queueBytesFrom(port: number, queue: number, ingress: number): number {
+    return this.queues.bytesFrom(port, queue, ingress)
   }
 
   sendPfc(now: Time, port: number, priority: number, pause: boolean): void {
