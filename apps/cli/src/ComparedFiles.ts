@@ -131,6 +131,12 @@ const folderSide = Effect.fnUntraced(function* (name: string, absolute: string) 
   for (const entry of (yield* files.readDirectory(absolute)).sort()) {
     const kind = patterns.find(([, pattern]) => pattern.test(entry))?.[0]
     if (kind === undefined) continue
+    // A FIFO would be waited for.
+    const isFile = yield* files.stat(path.join(absolute, entry)).pipe(
+      Effect.map(({ type }) => type === "File"),
+      Effect.orElseSucceed(() => false),
+    )
+    if (!isFile) continue
     const list = found.get(kind) ?? []
     list.push({ name: path.join(name, entry), path: path.join(absolute, entry), octets: undefined })
     found.set(kind, list)

@@ -1,4 +1,4 @@
-import { parseFct, TrComparer, type TrComparison, type TrSide } from "@rdmakit/ns3"
+import { Ns3FormatError, parseFct, TrComparer, type TrComparison, type TrSide } from "@rdmakit/ns3"
 import { Effect, FileSystem } from "effect"
 import { type ComparedFile, type ComparedPair, pairFiles } from "./ComparedFiles.ts"
 import { Exit, exitCodes } from "./Exit.ts"
@@ -65,12 +65,32 @@ const flowsReport = Effect.fnUntraced(function* (pair: ComparedPair) {
   const { out, columns } = yield* Screen
   const read = Effect.fnUntraced(function* (file: ComparedFile) {
     const octets = yield* octetsOf(file)
-    return yield* reading(() => parseFct(octets, file.name))
+    return yield* reading(() => {
+      const fcts = parseFct(octets, file.name)
+      checkWhole(octets, file.name)
+      return fcts
+    })
   })
   const report = new FlowReport(yield* read(pair.a), yield* read(pair.b))
   const lines = report.lines(columns, paintOf(out).bold)
   return { pair, same: report.same, lines, json: report.json() } satisfies PairReport
 })
+
+const LINE_FEED = 0x0a
+const SHOWN_MAX = 60
+
+/** The last number of a file that was cut off is only some of its digits: nothing but the line's end says that it is whole. */
+const checkWhole = (octets: Uint8Array, file: string): void => {
+  if (octets.length === 0 || octets.at(-1) === LINE_FEED) return
+  const start = octets.lastIndexOf(LINE_FEED) + 1
+  const text = new TextDecoder().decode(octets.subarray(start))
+  if (text.trim() === "") return
+  const line = octets.subarray(0, start).reduce((sum, octet) => sum + Number(octet === LINE_FEED), 1)
+  const expected = "a line that ends with a line feed"
+  const hint = "the file may have been cut off; end its last line if it is whole"
+  const found = text.slice(-SHOWN_MAX)
+  throw new Ns3FormatError({ file, line, column: text.length + 1, field: "end of file", found, expected, hint })
+}
 
 const tracesReport = Effect.fnUntraced(function* (pair: ComparedPair) {
   const comparison = yield* compareTraces(pair)

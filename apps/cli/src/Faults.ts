@@ -35,13 +35,13 @@ export const showNotes = (notes: ReadonlyArray<InputNote>, surface: Surface): Ef
     }
   })
 
-/** The same with one warning for all the keys of a config that change nothing: `lint` says why of each. */
+/** The same with one warning for all the keys of a config that change nothing: `lint --all` says why of each. */
 export const foldIdleKeys = (notes: ReadonlyArray<InputNote>): ReadonlyArray<InputNote> => {
   const idle = notes.filter(({ idleKey }) => idleKey !== undefined)
   const [first] = idle
   if (first === undefined) return notes
   const keys = idle.map(({ idleKey }) => idleKey).join(" ")
-  const text = `${counted(idle.length, "key")} without effect here, 'rdmakit lint' says why: ${keys}`
+  const text = `${counted(idle.length, "key")} without effect here, 'rdmakit lint --all' says why: ${keys}`
   const folded: InputNote = { file: first.file, line: 0, column: 0, kind: "warning", text }
   return [folded, ...notes.filter(({ idleKey }) => idleKey === undefined)]
 }

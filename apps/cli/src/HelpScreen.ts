@@ -1,10 +1,14 @@
 import { Effect } from "effect"
 import { type CliError, CliOutput } from "effect/cli"
 import { paintOf } from "./Paint.ts"
-import type { Screen } from "./Screen.ts"
+import { Screen } from "./Screen.ts"
 
 /** Help and version go to the screen; a wrong command line gets what is wrong and where to read on, not the whole help. */
-export const presenterOf = (screen: typeof Screen.Service): CliOutput.Presenter => ({
+export const presenterOf = (
+  screen: typeof Screen.Service,
+  /** What else is to be done with what is wrong. */
+  wrong: (sentences: string) => Effect.Effect<void, never, Screen>,
+): CliOutput.Presenter => ({
   present: (event) => {
     const formatter = CliOutput.defaultFormatter({ colors: screen.out.color })
     switch (event._tag) {
@@ -15,6 +19,7 @@ export const presenterOf = (screen: typeof Screen.Service): CliOutput.Presenter 
       case "InvalidInvocation":
         return Effect.gen(function* () {
           const paint = paintOf(screen.err)
+          yield* Effect.provideService(wrong(event.errors.map(sentence).join("; ")), Screen, screen)
           for (const error of event.errors) {
             yield* screen.err.write(`${paint.red("error:")} ${paint.bold(sentence(error))}\n`)
           }

@@ -1,14 +1,24 @@
 import { Context, Effect, type Scope } from "effect"
 
-/** Ctrl-C, for commands that end in an orderly way of their own. */
+/** Signals that end a command: what they are called, and what the shell is told. */
+export const signals = {
+  SIGINT: { name: "Ctrl-C", code: 130 },
+  SIGTERM: { name: "SIGTERM", code: 143 },
+  SIGHUP: { name: "SIGHUP", code: 129 },
+} as const
+export type SignalName = keyof typeof signals
+
+/** Ctrl-C and its like, for commands that end in an orderly way of their own. */
 export class Interrupts extends Context.Service<
   Interrupts,
   {
     /**
-     * While the scope is open, the first Ctrl-C no longer interrupts the command: it only calls `asked`. The second
+     * While the scope is open, the first signal no longer interrupts the command: it only calls `asked`. The second
      * ends the process.
      */
     readonly hold: (asked: () => void) => Effect.Effect<void, never, Scope.Scope>
+    /** The signal that came; SIGINT before any. */
+    readonly received: () => SignalName
   }
 >()("@rdmakit/cli/Interrupts") {}
 
@@ -16,12 +26,14 @@ export class Interrupts extends Context.Service<
 export interface Signalled {
   readonly service: typeof Interrupts.Service
   /** A signal has come; true when a command holds it. */
-  readonly signal: () => boolean
+  readonly signal: (name?: SignalName) => boolean
 }
 
 export const makeInterrupts = (): Signalled => {
   let holder: (() => void) | undefined
-  const signal = (): boolean => {
+  let received: SignalName = "SIGINT"
+  const signal = (name: SignalName = "SIGINT"): boolean => {
+    received = name
     const asked = holder
     holder = undefined
     asked?.()
@@ -39,5 +51,5 @@ export const makeInterrupts = (): Signalled => {
           }),
       ),
     )
-  return { service: { hold }, signal }
+  return { service: { hold, received: () => received }, signal }
 }

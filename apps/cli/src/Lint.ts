@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { showNotes, withJsonFaults } from "./Faults.ts"
+import { foldIdleKeys, showNotes, withJsonFaults } from "./Faults.ts"
 import { counted, short } from "./Figures.ts"
 import { figuresOf, loadInputs, nameOf, notesOf } from "./Inputs.ts"
 import { paintOf } from "./Paint.ts"
@@ -8,6 +8,8 @@ import { print, Screen } from "./Screen.ts"
 export interface LintInput {
   readonly file: string
   readonly set: ReadonlyArray<string>
+  /** Name each key without effect. */
+  readonly all: boolean
   readonly json: boolean
 }
 
@@ -19,7 +21,7 @@ export const lint = (input: LintInput) =>
     const name = nameOf(inputs)
     const notes = notesOf(inputs)
     if (input.json) return yield* print(JSON.stringify({ file: name, ok: true, ...figuresOf(inputs), notes }))
-    yield* showNotes(notes, out)
+    yield* showNotes(input.all ? notes : foldIdleKeys(notes), out)
     const { flows, flowBytes, hosts, switches, controller } = figuresOf(inputs)
     const shape = `${counted(hosts, "host")}, ${counted(switches, "switch", "switches")}, ${counted(flows, "flow")} of ${short(flowBytes)}B`
     const warnings = notes.filter(({ kind }) => kind === "warning").length

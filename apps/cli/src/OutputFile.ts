@@ -28,7 +28,8 @@ export const checkOutputFile = Effect.fnUntraced(function* ({ out, force, inputs
   const info = yield* Effect.option(files.stat(target))
   if (Option.isNone(info)) return
   if (info.value.type !== "File") {
-    return yield* new Refused({ message: `${name}: found a folder, expected a file or nothing`, hint: ELSEWHERE })
+    const found = info.value.type === "Directory" ? "a folder" : "no regular file"
+    return yield* new Refused({ message: `${name}: found ${found}, expected a file or nothing`, hint: ELSEWHERE })
   }
   if (!force) {
     const hint = `${ELSEWHERE}, or --force to replace it`

@@ -19,6 +19,8 @@ export interface ResultFolderOptions {
   readonly force: boolean
   /** What is run: a result of another input is not replaced. */
   readonly input: string
+  /** Names of the files that will be written. Default: those that every run has. */
+  readonly outputs?: ReadonlyArray<string>
 }
 
 /** The folder of a run without --out: `mix/config.txt` writes to `config.results`, in the working directory. */
@@ -32,7 +34,7 @@ export const defaultFolder = (path: Path.Path, file: string): string =>
  */
 export const openResultFolder = (
   name: string,
-  { force, input }: ResultFolderOptions,
+  { force, input, outputs = [SUMMARY_FILE, FLOWS_FILE] }: ResultFolderOptions,
 ): Effect.Effect<
   ResultFolder,
   Refused | PlatformError.PlatformError,
@@ -45,6 +47,23 @@ export const openResultFolder = (
     const before = yield* contentOf(target)
     if (before === "file") {
       return yield* new Refused({ message: `${name}: found a file, expected a folder or nothing`, hint: ELSEWHERE })
+    }
+    if (before === undefined) {
+      const link = yield* Effect.option(files.readLink(target))
+      if (link._tag === "Some") {
+        const message = `${name}: found a symbolic link to nothing (${link.value}), expected a folder or nothing`
+        return yield* new Refused({ message, hint: ELSEWHERE })
+      }
+    }
+    for (const output of outputs) {
+      if (before?.includes(output) !== true) continue
+      const { type } = yield* files.stat(path.join(target, output)).pipe(
+        // A link to nothing: the output takes its place.
+        Effect.orElseSucceed(() => ({ type: "File" as const })),
+      )
+      if (type === "File") continue
+      const found = type === "Directory" ? "a folder" : "no regular file"
+      return yield* new Refused({ message: `${name}/${output}: found ${found}, expected a file`, hint: ELSEWHERE })
     }
     const isResult = before?.includes(SUMMARY_FILE) === true || before?.includes(FLOWS_FILE) === true
     if (before !== undefined && before.length > 0 && !isResult && !force) {

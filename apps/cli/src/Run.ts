@@ -18,6 +18,7 @@ import { Exit, exitCodes, Refused } from "./Exit.ts"
 import { foldIdleKeys, showNotes, withJsonFaults } from "./Faults.ts"
 import { counted, grouped, short } from "./Figures.ts"
 import { type Inputs, loadInputs, nameOf, notesOf } from "./Inputs.ts"
+import { Interrupts, signals } from "./Interrupts.ts"
 import { paintOf } from "./Paint.ts"
 import { defaultFolder, openResultFolder } from "./ResultFolder.ts"
 import { type ResultsInput, recorderOf, resultNames, seriesLine, wantedResults, writeResults } from "./Results.ts"
@@ -47,8 +48,9 @@ export const run = (input: RunInput) =>
     if (!input.json) yield* showNotes(foldIdleKeys(notesOf(inputs)), err)
     const path = yield* Path.Path
     const name = Option.getOrElse(input.out, () => defaultFolder(path, input.file))
-    const folder = yield* openResultFolder(name, { force: input.force, input: nameOf(inputs) })
-    yield* spareInputs(inputs, name, Object.values(resultNames(wanted)))
+    const outputs = outputsOf(inputs, Object.values(resultNames(wanted)))
+    const folder = yield* openResultFolder(name, { force: input.force, input: nameOf(inputs), outputs })
+    yield* spareInputs(inputs, name, outputs)
     const files = yield* FileSystem.FileSystem
     const simulation = yield* simulationOf(inputs, input.seed, folder.staging)
     const recorder = recorderOf(simulation.run, wanted)
@@ -62,7 +64,7 @@ export const run = (input: RunInput) =>
     yield* folder.publish
     if (input.json) yield* print(JSON.stringify({ folder: name, ...summary }))
     else yield* showOutcome(outcome, summary, name, seriesLine(wanted, recorder))
-    if (outcome.partial) return yield* new Exit({ code: exitCodes.interrupted })
+    if (outcome.partial) return yield* new Exit({ code: signals[(yield* Interrupts).received()].code })
     if (outcome.unfinished.length > 0) return yield* new Exit({ code: exitCodes.notWell })
   }).pipe(
     Effect.scoped,
@@ -91,17 +93,23 @@ const tooLarge = ({ message }: PoolExhausted) =>
     hint: "a network that loses nothing and slows nobody down queues without end: lower the load",
   })
 
+/** Names of every file that a run writes. */
+const outputsOf = (inputs: Inputs, results: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const own = inputs.kind === "ns3" ? Object.values(ns3OutputNames(inputs.ns3.configFile)) : []
+  return [FLOWS_FILE, SUMMARY_FILE, ...results, ...own.filter((name) => name !== "")]
+}
+
 /** Refuses a folder in which an output would take the place of an input. */
-const spareInputs = Effect.fnUntraced(function* (inputs: Inputs, folder: string, results: ReadonlyArray<string>) {
+const spareInputs = Effect.fnUntraced(function* (inputs: Inputs, folder: string, outputs: ReadonlyArray<string>) {
   if (inputs.kind !== "ns3") return
   const path = yield* Path.Path
   const cwd = yield* WorkingDirectory
-  const { configFile, files, name } = inputs.ns3
+  const { files, name } = inputs.ns3
   const read = new Set(
     [name, ...Object.values(files)].filter((file) => file !== "").map((file) => path.resolve(cwd, file)),
   )
-  for (const output of [FLOWS_FILE, SUMMARY_FILE, ...results, ...Object.values(ns3OutputNames(configFile))]) {
-    if (output === "" || !read.has(path.resolve(cwd, folder, output))) continue
+  for (const output of outputs) {
+    if (!read.has(path.resolve(cwd, folder, output))) continue
     return yield* new Refused({
       message: `${folder}: ${output} would replace an input of this run`,
       hint: "choose another folder with --out DIR",
@@ -205,7 +213,8 @@ const showOutcome = Effect.fnUntraced(function* (
   for (const note of outcome.notes) yield* print(`${yellow("note:")} ${note}`)
   if (outcome.partial) {
     const rest = counted(outcome.unfinished.length, "flow")
-    yield* print(yellow(`stopped by Ctrl-C with ${rest} unfinished: the results are partial`))
+    const { name } = signals[(yield* Interrupts).received()]
+    yield* print(yellow(`stopped by ${name} with ${rest} unfinished: the results are partial`))
   } else yield* showUnfinished(outcome.unfinished, red)
   if (series !== undefined) yield* print(series)
   yield* print(`results in ${folder}`)

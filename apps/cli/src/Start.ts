@@ -7,6 +7,7 @@ import { Effect } from "effect"
 import { costMeter, execute } from "./Execution.ts"
 import { Exit, exitCodes, Refused } from "./Exit.ts"
 import { counted, grouped, short } from "./Figures.ts"
+import { Interrupts, signals } from "./Interrupts.ts"
 import { paintOf } from "./Paint.ts"
 import { print, Screen, tell } from "./Screen.ts"
 import { sideBySideLines, slowdownJson } from "./SlowdownTable.ts"
@@ -47,7 +48,7 @@ export const start = ({ time, json }: StartInput) =>
     )
     for (const [name, text] of Object.entries(settings)) {
       const outcome = yield* execute(simulationOf(text, durationPs))
-      if (outcome.partial) return yield* new Exit({ code: exitCodes.interrupted })
+      if (outcome.partial) return yield* new Exit({ code: signals[(yield* Interrupts).received()].code })
       runs.push({ name: name.toUpperCase(), outcome })
     }
     if (json) {

@@ -2,7 +2,7 @@ import { formatRecord, parseTrFilter, TrReader, type TrRecord, trEvents, trProto
 import { findInput } from "@rdmakit/scenario"
 import { Effect, FileSystem, Option, Stdio, Stream } from "effect"
 import { Exit, exitCodes } from "./Exit.ts"
-import { tellFaults } from "./Faults.ts"
+import { tellFaults, withJsonFaults } from "./Faults.ts"
 import { reading, refused } from "./Reading.ts"
 import { Screen, WorkingDirectory } from "./Screen.ts"
 import { STDIN, STDIN_NAME } from "./StandardInput.ts"
@@ -18,9 +18,11 @@ export interface TraceInput {
 }
 
 /** Prints the records of a trace that pass a filter. Holds one chunk of the file at a time, however long it is. */
-export const listTrace = Effect.fnUntraced(function* (input: TraceInput) {
+export const listTrace = (input: TraceInput) => withJsonFaults(input.json, input.file)(records(input))
+
+const records = Effect.fnUntraced(function* (input: TraceInput) {
   const { out, readerGone } = yield* Screen
-  const passes = yield* filterOf(Option.getOrUndefined(input.filter))
+  const passes = yield* filterOf(input)
   const format = input.json ? (record: TrRecord) => JSON.stringify(recordJson(record)) : formatRecord
   const name = input.file === STDIN ? STDIN_NAME : input.file
   const reader = new TrReader(name)
@@ -50,12 +52,16 @@ export const listTrace = Effect.fnUntraced(function* (input: TraceInput) {
   if (!readerGone()) yield* reading(() => reader.end())
 })
 
-const filterOf = (filter: string | undefined) => {
+const filterOf = ({ filter: given, json, file }: TraceInput) => {
+  const filter = Option.getOrUndefined(given)
   if (filter === undefined) return Effect.succeed(() => true)
   return Effect.tapError(
     reading(() => parseTrFilter(filter)),
     (error) => tellFaults(error, filter),
-  ).pipe(Effect.mapError(() => new Exit({ code: exitCodes.refused })))
+  ).pipe(
+    withJsonFaults(json, file),
+    Effect.mapError(() => new Exit({ code: exitCodes.refused })),
+  )
 }
 
 const octetsOf = Effect.fnUntraced(function* (file: string) {

@@ -1,12 +1,11 @@
 #!/usr/bin/env node
-import { constants } from "node:os"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as NodeStdio from "@effect/platform-node/NodeStdio"
 import { Cause, Effect, Exit, Layer } from "effect"
 import { runCommandLine } from "./CommandLine.ts"
 import { exitCodes } from "./Exit.ts"
-import { Interrupts, makeInterrupts } from "./Interrupts.ts"
+import { Interrupts, makeInterrupts, type SignalName, signals } from "./Interrupts.ts"
 import { processScreen } from "./ProcessScreen.ts"
 
 const interrupts = makeInterrupts()
@@ -23,23 +22,23 @@ const fiber = Effect.runFork(Effect.provide(runCommandLine(process.argv.slice(2)
 /** A terminal and what runs us may both pass one Ctrl-C on: signals so close together are one. */
 const SAME_SIGNAL_MS = 500
 
-let signalled: "SIGINT" | "SIGTERM" | undefined
+let signalled: SignalName | undefined
 let signalledMs = 0
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
+for (const signal of Object.keys(signals) as ReadonlyArray<SignalName>) {
   process.on(signal, () => {
     if (signalled !== undefined) {
-      if (performance.now() - signalledMs > SAME_SIGNAL_MS) process.exit(128 + constants.signals[signal])
+      if (performance.now() - signalledMs > SAME_SIGNAL_MS) process.exit(signals[signal].code)
       return
     }
     signalled = signal
     signalledMs = performance.now()
-    if (!interrupts.signal()) fiber.interruptUnsafe(fiber.id)
+    if (!interrupts.signal(signal)) fiber.interruptUnsafe(fiber.id)
   })
 }
 
 const codeOf = (exit: Exit.Exit<number>): number => {
   if (Exit.isSuccess(exit)) return exit.value
-  if (Cause.hasInterruptsOnly(exit.cause)) return signalled === "SIGTERM" ? 143 : exitCodes.interrupted
+  if (Cause.hasInterruptsOnly(exit.cause)) return signals[signalled ?? "SIGINT"].code
   return exitCodes.bug
 }
 

@@ -56,3 +56,36 @@ describe("a wrong command line exits with 2, says what was meant, and prints not
     expect(err).toContain(message)
   })
 })
+
+describe("with --json a wrong command line is an object too", () => {
+  test.each<readonly [ReadonlyArray<string>, string]>([
+    [["comapre", "a", "b", "--json"], 'there is no command "comapre"; did you mean compare?'],
+    [["trace", "--json"], "FILE is missing"],
+    [["run", "a.yaml", "--json", "--sed", "1"], "there is no flag --sed"],
+    [["run", "a.yaml", "--json", "--seed", "x"], "--seed"],
+    [["run", "tiny/hpcc.config.txt", "--json", "--series", "speed"], '--series: found "speed"'],
+    [["run", "tiny/hpcc.config.txt", "--json", "--out", "tiny"], "tiny: found a folder with other things"],
+    [["run", "tiny/hpcc.config.txt", "--json", "--controller", "none.mjs"], "none.mjs: found nothing"],
+    [["run", "nowhere.txt", "--json"], 'nowhere.txt: config: found "nowhere.txt", expected a file'],
+    [["sweep", "tiny/hpcc.config.txt", "--json", "--vary", "a"], '--vary: found "a"'],
+    [["lint", "tiny/hpcc.config.txt", "--json", "--set", "CC_MOD=1"], '--set:1:1: key: found "CC_MOD"'],
+    [["compare", "-", "-", "--json"], "both sides are standard input"],
+    [["trace", "tiny/hpcc.tr", "flow", "--json"], "filter"],
+    [["trace", "nowhere.tr", "--json"], 'nowhere.tr: trace: found "nowhere.tr"'],
+    [["generate", "flows", "ring", "--json"], "command line: --hosts: found nothing"],
+    [["start", "--json", "--time", "soon"], "--time: "],
+  ])("%j", async (args, message) => {
+    const { code, out, err } = await rdmakit(args)
+    expect(code).toBe(2)
+    const lines = out.trimEnd().split("\n")
+    expect(lines.length).toBe(1)
+    const { ok, faults } = JSON.parse(lines[0]!)
+    expect(ok).toBe(false)
+    expect(faults[0].message).toContain(message)
+    expect(err).toContain(message)
+  })
+
+  test("not when --json is an argument", async () => {
+    expect((await rdmakit(["trace", "a", "b", "--", "--json"])).out).toBe("")
+  })
+})

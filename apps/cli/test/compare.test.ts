@@ -183,3 +183,20 @@ describe("compare refuses, with exit code 2", () => {
     expect(JSON.parse(out)).toMatchObject({ ok: false, faults: [{ file: "tiny/flow.txt", line: 2 }] })
   })
 })
+
+describe("a file of completion times that was cut off", () => {
+  const whole = lines.join("\n")
+  test("in the middle of its last number is refused with its line", async () => {
+    const folder = folderOf({ "fct.txt": whole.slice(0, -2) })
+    const { code, out, err } = await rdmakit(["compare", "incast16/hpcc.fct.txt", `${folder}/fct.txt`])
+    expect({ code, out }).toEqual({ code: 2, out: "" })
+    expect(err).toContain(`${folder}/fct.txt:16:`)
+    expect(err).toContain("expected a line that ends with a line feed; the file may have been cut off")
+  })
+
+  test("after its last number is too: nothing tells that from the other", async () => {
+    expect((await rdmakit(["compare", "incast16/hpcc.fct.txt", "-"], { stdin: whole })).code).toBe(2)
+    expect((await rdmakit(["compare", "incast16/hpcc.fct.txt", "-"], { stdin: `${whole}\n` })).code).toBe(0)
+    expect((await rdmakit(["compare", "incast16/hpcc.fct.txt", "-"], { stdin: `${whole}\n \t` })).code).toBe(0)
+  })
+})

@@ -17,8 +17,19 @@ const config = (from: string | RegExp, to: string) => ({
 })
 
 describe("lint", () => {
-  test("accepts, names each key without effect once, and ends with what it is", async () => {
-    const { code, out, err } = await rdmakit(["lint", "tiny/hpcc.config.txt"])
+  test("folds the keys without effect into one line, as run does", async () => {
+    const { code, out } = await rdmakit(["lint", "tiny/hpcc.config.txt"])
+    expect(code).toBe(0)
+    const [folded, ok, ...rest] = out.trimEnd().split("\n")
+    expect(folded).toMatch(
+      /^tiny\/hpcc\.config\.txt: warning: 11 keys without effect here, 'rdmakit lint --all' says why: /,
+    )
+    expect(ok).toMatch(/^ok .*; 11 warnings, 0 notes$/)
+    expect(rest).toEqual([])
+  })
+
+  test("--all names each key without effect once, and ends with what it is", async () => {
+    const { code, out, err } = await rdmakit(["lint", "tiny/hpcc.config.txt", "--all"])
     expect({ code, err }).toEqual({ code: 0, err: "" })
     const lines = out.trimEnd().split("\n")
     expect(lines.at(-1)).toBe(

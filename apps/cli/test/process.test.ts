@@ -25,6 +25,64 @@ describe("the program", () => {
     expect(err).toContain("error: the output cannot be written: ENOSPC")
   })
 
+  test.runIf(existsSync("/dev/full"))(
+    "never exits with 0 when its output cannot be written",
+    async () => {
+      const out = `${folderOf({})}/out`
+      for (const command of [
+        "--help",
+        "--version",
+        "schema",
+        "lint tiny/hpcc.config.txt",
+        "lint tiny/hpcc.config.txt --json",
+        "compare tiny/hpcc.fct.txt tiny/hpcc.fct.txt",
+        "generate topology star --hosts 3",
+        `run tiny/hpcc.config.txt --out ${out}`,
+      ]) {
+        const { code, err } = await shell(`rdmakit ${command} > /dev/full`)
+        expect(code, command).toBe(1)
+        expect(err).toContain("error: the output cannot be written: ENOSPC")
+      }
+    },
+    60_000,
+  )
+
+  test.runIf(existsSync("/dev/zero"))(
+    "reads regular files alone: a FIFO or a device is refused at once",
+    async () => {
+      const cwd = folderOf({ "a.yaml": "topology: { file: fifo }\nflows: []\n", "results/fct.txt": "" })
+      await shell("mkfifo fifo fifo.tr results/pfc.txt", {}, cwd)
+      for (const command of ["run fifo", "lint fifo", "lint a.yaml", "compare fifo fifo", "trace fifo.tr"]) {
+        const { code, out, err } = await shell(`rdmakit ${command}`, {}, cwd)
+        expect([code, out], command).toEqual([2, ""])
+        expect(err).toContain("expected a file that can be read; it is a FIFO, no regular file")
+      }
+      const zero = await shell("rdmakit run /dev/zero --json")
+      expect(zero.code).toBe(2)
+      expect(JSON.parse(zero.out).faults[0].hint).toBe("it is a device, no regular file")
+      // What lies beside the files of a folder is not waited for.
+      expect((await shell("rdmakit compare results results", {}, cwd)).code).toBe(0)
+    },
+    60_000,
+  )
+
+  test.each([
+    ["TERM", 143],
+    ["HUP", 129],
+  ])(
+    "SIG%s ends a run in order, and leaves no staging folder",
+    async (signal, expected) => {
+      const cwd = folderOf({})
+      const line = `${shellCommand} run pfcdemo/timely.config.txt --set QLEN_MON_END=4000000000000 --set SIMULATOR_STOP_TIME=4000 --out ${cwd}/out & child=$!
+      until ls -A ${cwd} | grep -q unfinished || ! kill -0 $child; do sleep 0.1; done; sleep 1; kill -${signal} $child; wait $child`
+      const { code, out } = await shell(line)
+      expect(code).toBe(expected)
+      expect(out).toContain(`stopped by SIG${signal} with `)
+      expect(readdirSync(cwd)).toEqual(["out"])
+    },
+    30_000,
+  )
+
   test("takes one Ctrl-C that comes twice as one, and keeps what had finished", async () => {
     const cwd = folderOf({})
     const out = `${cwd}/out`

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { filesIn, folderOf, octetsOf, rdmakit, textOf } from "./rdmakit.ts"
@@ -28,7 +28,7 @@ describe("run", () => {
       const [folder, mode] = name.split("/") as [string, string]
       const run = await rdmakit(["run", `${name}.config.txt`, "--out", out])
       expect(run.code).toBe(0)
-      expect(run.err).toMatch(/^\S+: warning: 1\d keys without effect here, 'rdmakit lint' says why: [A-Z_ ]+\n$/)
+      expect(run.err).toMatch(/^\S+: warning: 1\d keys without effect here, 'rdmakit lint --all' says why: [A-Z_ ]+\n$/)
       expect(run.out).toMatch(/^Slowdown by flow size\nsize ≤ /)
       expect(run.out).toContain(`\nresults in ${out}\n`)
       const compared = await rdmakit(["compare", out, folder])
@@ -173,9 +173,29 @@ describe("run refuses, with exit code 2 and nothing written", () => {
       'Invalid value for flag --seed: "-1". Expected: a whole number 0..4294967295',
     ],
     ["a folder of other things", {}, ["--out", "mix"], "error: mix: found a folder with other things (config.txt, …)"],
+    ["a link to nothing", {}, ["--out", "link"], "error: link: found a symbolic link to nothing (gone), expected a"],
+    [
+      "a folder where the report must go",
+      { "old/summary.json": "{}", "old/report.html/x": "" },
+      ["--out", "old"],
+      "error: old/report.html: found a folder, expected a file",
+    ],
+    [
+      "a folder where the summary must go",
+      { "old/summary.json/x": "" },
+      ["--out", "old", "--force"],
+      "error: old/summary.json: found a folder, expected a file",
+    ],
+    [
+      "a folder where an output of the simulator must go",
+      { "old/flows.csv": "", "old/hpcc.fct.txt/x": "" },
+      ["--out", "old"],
+      "error: old/hpcc.fct.txt: found a folder, expected a file",
+    ],
     ["a file to write to", {}, ["--out", "mix/flow.txt"], "error: mix/flow.txt: found a file, expected a folder or"],
   ])("%s", async (_, changes, args, message) => {
     const cwd = inputs(changes)
+    symlinkSync("gone", join(cwd, "link"))
     const before = filesIn(cwd)
     const { code, out, err } = await rdmakit(["run", "mix/config.txt", ...args], { cwd })
     expect({ code, out }).toEqual({ code: 2, out: "" })

@@ -154,7 +154,7 @@ describe("sweep --resume", () => {
     }
     const stopped = await rdmakit([...many, "part"], { cwd, terminal: true, watch })
     expect(stopped.code).toBe(130)
-    expect(stopped.out).toMatch(/stopped: \d+ of 12 runs complete, in part: --resume goes on/)
+    expect(stopped.out).toMatch(/stopped by Ctrl-C: \d+ of 12 runs complete, in part: --resume goes on/)
     const left = filesIn(join(cwd, "part"))
     expect(left).not.toContain("runs.csv")
     expect(left.filter((name) => name.includes("unfinished"))).toEqual([])

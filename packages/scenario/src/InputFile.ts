@@ -33,7 +33,7 @@ export const searchPathOf = (path: Path.Path, workingDirectory: string, config: 
   return { workingDirectory, folders: [".", folder, path.join(folder, "..")] }
 }
 
-/** Finds the first file of that name on the search path; a folder is no file. */
+/** Finds the first file of that name on the search path; what is no regular file is no file. */
 export const findInput = (
   name: string,
   search: SearchPath,
@@ -47,7 +47,7 @@ export const findInput = (
     for (const candidate of new Set(candidates)) {
       const absolute = path.resolve(search.workingDirectory, candidate)
       const problem = yield* files.stat(absolute).pipe(
-        Effect.map(({ type }) => (type === "Directory" ? "it is a folder" : undefined)),
+        Effect.map(({ type }) => problemOfType(type)),
         Effect.catch((error) => Effect.succeed(problemOf(error))),
       )
       if (problem === undefined) return { name: candidate, path: absolute }
@@ -72,6 +72,14 @@ export const readInput = (
     )
     return { name: found.name, octets }
   })
+
+/** A FIFO may wait for ever for its writer, and a device may have no end. */
+const problemOfType = (type: FileSystem.File.Type): string | undefined => {
+  if (type === "File") return undefined
+  if (type === "Directory") return "it is a folder"
+  const kind = type === "FIFO" ? "a FIFO" : type === "Socket" ? "a socket" : "a device"
+  return `it is ${kind}, no regular file`
+}
 
 const MISSING = "it does not exist"
 

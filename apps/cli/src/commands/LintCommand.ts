@@ -10,6 +10,10 @@ export const lintCommand = Command.make(
       Flag.withDescription("Replace a value of the config; may be repeated"),
       Flag.atLeast(0),
     ),
+    all: Flag.Boolean("all").pipe(
+      Flag.withDescription("Say of each key without effect why it has none"),
+      Flag.withDefault(false),
+    ),
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object"), Flag.withDefault(false)),
   },
   (input) =>
@@ -30,6 +34,7 @@ export const lintCommand = Command.make(
   Command.withExamples([
     { command: "rdmakit lint mix/config.txt", description: "A config, its topology, flows and trace list" },
     { command: "rdmakit lint config.txt --set CC_MODE=7", description: "The same with another controller" },
+    { command: "rdmakit lint config.txt --all", description: "Why each key without effect has none" },
     { command: "rdmakit lint config.txt --json", description: "For editors and other programs" },
   ]),
 )

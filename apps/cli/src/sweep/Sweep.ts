@@ -9,7 +9,7 @@ import { Exit, exitCodes, Refused } from "../Exit.ts"
 import { foldIdleKeys, showNotes, withJsonFaults } from "../Faults.ts"
 import { counted, grouped, percent, short } from "../Figures.ts"
 import { notesOf } from "../Inputs.ts"
-import { Interrupts } from "../Interrupts.ts"
+import { Interrupts, signals } from "../Interrupts.ts"
 import { paintOf } from "../Paint.ts"
 import { print, Screen, tell, WorkingDirectory } from "../Screen.ts"
 import { STDIN } from "../StandardInput.ts"
@@ -192,13 +192,14 @@ const workerBroke = (error: unknown): Refused | Error => {
 }
 
 const stoppedEarly = Effect.fnUntraced(function* (input: SweepInput, folder: string, done: number, runs: number) {
+  const signal = signals[(yield* Interrupts).received()]
   if (input.json) yield* print(JSON.stringify({ folder, partial: true, runs, done }))
   else {
     const { yellow } = paintOf((yield* Screen).out)
     const text = `${grouped(done)} of ${counted(runs, "run")} complete, in ${folder}: --resume goes on`
-    yield* print(yellow(`stopped: ${text}`))
+    yield* print(yellow(`stopped by ${signal.name}: ${text}`))
   }
-  return yield* new Exit({ code: exitCodes.interrupted })
+  return yield* new Exit({ code: signal.code })
 })
 
 const show = Effect.fnUntraced(function* (
