@@ -33,6 +33,10 @@ const root = Command.make("rdmakit").pipe(
   ]),
   Command.withExamples([
     { command: "rdmakit run config.txt", description: "Run a config of the HPCC simulator; writes config.results" },
+    {
+      command: "rdmakit sweep incast.yaml --vary controller.name=hpcc,timely --seeds 10",
+      description: "Two controllers, ten seeds each",
+    },
     { command: "rdmakit lint config.txt", description: "Check a config of the HPCC simulator and the files it names" },
     { command: "rdmakit compare fct.txt reference/fct.txt", description: "Compare two runs flow by flow" },
     {

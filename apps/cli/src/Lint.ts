@@ -1,11 +1,12 @@
 import { Effect } from "effect"
+import type { ControllerInput } from "./ControllerModule.ts"
 import { foldIdleKeys, showNotes, withJsonFaults } from "./Faults.ts"
 import { counted, short } from "./Figures.ts"
 import { figuresOf, loadInputs, nameOf, notesOf } from "./Inputs.ts"
 import { paintOf } from "./Paint.ts"
 import { print, Screen } from "./Screen.ts"
 
-export interface LintInput {
+export interface LintInput extends ControllerInput {
   readonly file: string
   readonly set: ReadonlyArray<string>
   /** Name each key without effect. */
@@ -17,7 +18,7 @@ export interface LintInput {
 export const lint = (input: LintInput) =>
   Effect.gen(function* () {
     const { out } = yield* Screen
-    const inputs = yield* loadInputs(input)
+    const inputs = yield* loadInputs({ file: input.file, set: input.set, controller: input })
     const name = nameOf(inputs)
     const notes = notesOf(inputs)
     if (input.json) return yield* print(JSON.stringify({ file: name, ok: true, ...figuresOf(inputs), notes }))

@@ -140,6 +140,17 @@ describe("run --controller", () => {
     expect(filesIn(cwd)).toEqual(before)
   })
 
+  test("lint looks at the module as run does", async () => {
+    const cwd = folderOf({ "incast.yaml": scenario, "mine.ts": example, "bad.mjs": module("", '["x"]') })
+    const good = await rdmakit(["lint", "incast.yaml", "--controller", "mine.ts"], { cwd })
+    expect([good.code, good.out]).toEqual([
+      0,
+      "ok incast.yaml: careful, 3 hosts, 1 switch, 2 flows of 40.0 kB; 0 warnings, 0 notes\n",
+    ])
+    const bad = await rdmakit(["lint", "incast.yaml", "--controller", "bad.mjs"], { cwd })
+    expect([bad.code, bad.err]).toEqual([2, 'error: bad.mjs: needs: found "x", expected rtt, ecn, cnp, int, pint\n'])
+  })
+
   test("refuses options without a module, and such as are none", async () => {
     const alone = await rdmakit(["run", "tiny/hpcc.config.txt", "--option", "a=1"])
     expect([alone.code, alone.err]).toEqual([2, 'error: --option: found "a=1", expected --controller beside it\n'])

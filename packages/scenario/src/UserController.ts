@@ -253,14 +253,14 @@ class WatchedController implements Controller {
   }
 
   private countTimer(now: Time): void {
+    if (this.timerCalls === 0) this.timerSince = now
     if (++this.timerCalls < TIMER_CALLS) return
     const sincePs = now - this.timerSince
-    if (sincePs < TIMER_CALLS * TIMER_PERIOD_MIN_PS) {
+    if (sincePs < (TIMER_CALLS - 1) * TIMER_PERIOD_MIN_PS) {
       const expected = "expected a timer that is set to a later time, or to Infinity, and at most once a nanosecond"
       throw this.fault(`its timer fired ${TIMER_CALLS} times within ${sincePs} ps, ${expected}`, now)
     }
     this.timerCalls = 0
-    this.timerSince = now
   }
 
   metrics(): Readonly<Record<string, number>> {

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { controllerFlags } from "../controllerFlags.ts"
 
 export const lintCommand = Command.make(
   "lint",
@@ -10,6 +11,7 @@ export const lintCommand = Command.make(
       Flag.withDescription("Replace a value of the config; may be repeated"),
       Flag.atLeast(0),
     ),
+    ...controllerFlags,
     all: Flag.Boolean("all").pipe(
       Flag.withDescription("Say of each key without effect why it has none"),
       Flag.withDefault(false),
@@ -34,6 +36,7 @@ export const lintCommand = Command.make(
   Command.withExamples([
     { command: "rdmakit lint mix/config.txt", description: "A config, its topology, flows and trace list" },
     { command: "rdmakit lint config.txt --set CC_MODE=7", description: "The same with another controller" },
+    { command: "rdmakit lint incast.yaml --controller ./mine.ts", description: "With a controller of your own" },
     { command: "rdmakit lint config.txt --all", description: "Why each key without effect has none" },
     { command: "rdmakit lint config.txt --json", description: "For editors and other programs" },
   ]),

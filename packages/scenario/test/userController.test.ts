@@ -1,0 +1,65 @@
+import type { Controller, PathInfo } from "@rdmakit/protocol"
+import { describe, expect, it } from "vitest"
+import { ControllerModuleError, userController } from "../src/index.ts"
+
+const path: PathInfo = {
+  ...{ lineRateBps: 100e9, baseRttPs: 4e6, windowBytes: 50_000, mtuBytes: 1000 },
+  ...{ timeModulusPs: Number.POSITIVE_INFINITY, bytesModulus: Number.POSITIVE_INFINITY, flow: 7, seed: 0 },
+}
+const steady: Controller = {
+  ...{ window: Number.POSITIVE_INFINITY, rate: 100e9, nextTimer: Number.POSITIVE_INFINITY },
+  onSent: () => {},
+  ...{ onAck: () => false, onCnp: () => false, onLoss: () => false, onTimer: () => false, metrics: () => ({ a: 1 }) },
+}
+const factory = (changes: Partial<Controller> = {}) => ({
+  ...{ name: "mine", needs: ["rtt", "pint"], pintBase: 1.1 },
+  make: () => ({ ...steady, ...changes }),
+})
+const made = (changes: Partial<Controller>) => userController({ default: factory(changes) }, "mine.ts").make(0, path)
+
+describe("a user's module", () => {
+  it("gives a factory as default export, as itself, or by a function of options", () => {
+    const options = { gain: 2 }
+    let given: unknown
+    const make = (value: unknown) => {
+      given = value
+      return factory()
+    }
+    for (const module of [{ default: factory() }, factory(), { default: make }, { make }]) {
+      const { name, needs, pintBase, make: makeOne } = userController(module, "mine.ts", options)
+      expect({ name, needs, pintBase }).toEqual({ name: "mine", needs: ["rtt", "pint"], pintBase: 1.1 })
+      expect(makeOne(0, path).metrics()).toEqual({ a: 1 })
+    }
+    expect(given).toBe(options)
+  })
+
+  it.each([
+    [{ ...factory(), name: "" }, 'mine.ts: name: found "", expected the name of the controller'],
+    [{ ...factory(), pintBase: 1 }, "mine.ts: pintBase: found 1, expected a number above 1"],
+    [{ ...factory(), needs: "rtt" }, 'mine.ts: needs: found "rtt", expected a list of rtt, ecn, cnp, int, pint'],
+  ])("%j is refused", (module, message) => {
+    expect(() => userController({ default: module }, "mine.ts")).toThrow(ControllerModuleError)
+    expect(() => userController({ default: module }, "mine.ts")).toThrow(message)
+  })
+})
+
+describe("a user's controller", () => {
+  it("may set a timer every nanosecond for ever, and at one moment several times", () => {
+    const one = made({})
+    for (let now = 0; now < 5e6; now += 1000) one.onTimer(now, 0)
+    const burst = made({})
+    // 999 at one moment, then one a microsecond later: a thousand in a microsecond.
+    for (let i = 0; i < 999; i++) burst.onTimer(0, 0)
+    expect(burst.onTimer(1e6, 0)).toBe(false)
+  })
+
+  it("is stopped when a thousand timers fire in less than 999 ns", () => {
+    const one = made({})
+    for (let i = 0; i < 999; i++) one.onTimer(i, 0)
+    expect(() => one.onTimer(998_999, 0)).toThrow("controller of flow 7, at 0.998999 us: its timer fired 1000 times")
+  })
+
+  it("is stopped when its next timer lies in the past", () => {
+    expect(() => made({ nextTimer: 3 }).onTimer(5, 0)).toThrow("its nextTimer is 3 ps, 2 ps ago")
+  })
+})
