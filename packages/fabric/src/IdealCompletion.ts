@@ -2,24 +2,39 @@ import type { Time } from "@rdmakit/protocol"
 import { packetsOf } from "@rdmakit/transport-ib"
 import type { World, WorldParts } from "./World.ts"
 
+/** What packets cross at one distance from their source, any one of its links. */
+interface Stage {
+  /** Of the fastest link, and of all together, bit/s. */
+  readonly rateBps: number
+  readonly totalBps: number
+  /** Of the shortest link. */
+  readonly delayPs: Time
+}
+
 /**
  * How long each flow would take alone in the network on the path it took, at full rate and without a window: packets
  * with all their headers, stored and forwarded at every switch, and the last one's acknowledgement on its way back. No
  * run can be quicker, so slowdowns against it are 1 or more. Flows whose first packet did not arrive are given the
  * path of the first next hops.
+ *
+ * Where switches choose for each packet there is no one path: then it is what all next hops together could do, each
+ * packet on the best of them.
  */
 export class IdealCompletion {
   private readonly world: World
   private readonly parts: WorldParts
+  private readonly perPacket: boolean
 
   constructor(world: World, parts: WorldParts) {
     this.world = world
     this.parts = parts
+    this.perPacket = world.kernel.switches.some((policy) => policy?.perPacket === true)
   }
 
   /** ps; NaN where there is no way. */
   of(flow: number): Time {
     const { flows } = this.world
+    if (this.perPacket) return this.overAllPaths(flow)
     const there = this.path(flow, 0)
     const back = this.path(flow, 1)
     if (there === undefined || back === undefined) return Number.NaN
@@ -43,6 +58,54 @@ export class IdealCompletion {
       path.push(next)
     }
     return undefined
+  }
+
+  private overAllPaths(flow: number): Time {
+    const there = this.stages(flow, 0)
+    const back = this.stages(flow, 1)
+    if (there === undefined || back === undefined) return Number.NaN
+    const { mtuBytes, framing } = this.parts.transport
+    const bytes = this.world.flows.bytes[flow]!
+    const packets = packetsOf(bytes, mtuBytes)
+    const headers = framing.dataBytes + framing.telemetryBytes
+    const full = Math.max(framing.leastBytes, mtuBytes + headers)
+    const last = Math.max(framing.leastBytes, bytes - (packets - 1) * mtuBytes + headers)
+    const all = (packets - 1) * full + last
+    // At each stage: the first packet has come, all cross it, and a last one goes on to the end.
+    let latest = 0
+    for (let stage = 0; stage < there.length; stage++) {
+      const first = this.crossingStages(there.slice(0, stage), packets === 1 ? last : full)
+      const rest = this.crossingStages(there.slice(stage + 1), last)
+      const { totalBps, delayPs } = there[stage]!
+      latest = Math.max(latest, first + Math.floor((all * 8e12) / totalBps) + delayPs + rest)
+    }
+    return latest + this.crossingStages(back, framing.ackBytes)
+  }
+
+  private crossingStages(stages: ReadonlyArray<Stage>, bytes: number): Time {
+    return stages.reduce((sum, { rateBps, delayPs }) => sum + delayPs + this.parts.serializationPs(bytes, rateBps), 0)
+  }
+
+  /** Links by distance from the source, or back: all that shortest paths have. */
+  private stages(flow: number, direction: 0 | 1): ReadonlyArray<Stage> | undefined {
+    const { flows, ports, routes } = this.world
+    const [from, to] = direction === 0 ? [flows.source, flows.destination] : [flows.destination, flows.source]
+    const destination = to[flow]!
+    const first = this.world.hostPort(from[flow]!, destination, this.udpPorts(flow, direction))
+    if (first === undefined) return undefined
+    const stages: Array<Stage> = []
+    let links = [first]
+    while (links.length > 0) {
+      stages.push({
+        rateBps: Math.max(...links.map((port) => ports.rateBps[port]!)),
+        totalBps: links.reduce((sum, port) => sum + ports.rateBps[port]!, 0),
+        delayPs: Math.min(...links.map((port) => ports.delayPs[port]!)),
+      })
+      const nodes = new Set(links.map((port) => ports.peerNode(port)))
+      nodes.delete(destination)
+      links = [...nodes].flatMap((node) => [...routes.nextHops(node, destination)])
+    }
+    return stages
   }
 
   private udpPorts(flow: number, direction: 0 | 1): number {

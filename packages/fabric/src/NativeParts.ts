@@ -6,6 +6,7 @@ import type { AdmissionModel } from "./FlowAdmission.ts"
 import { frameBytesOf, type NetworkContext, type NicFactory, readyListNics, type SwitchFactory } from "./Models.ts"
 import { sharedBufferSwitches } from "./NativeSwitch.ts"
 import { nativeTransport, type TransportSettings } from "./NativeTransport.ts"
+import type { WatchdogSettings } from "./PfcWatchdog.ts"
 import type { WorldParts } from "./World.ts"
 
 export interface NativeOptions {
@@ -20,8 +21,12 @@ export interface NativeOptions {
   readonly transport?: TransportSettings
   /** Packets lost on purpose: by directed port, the ordinals (from 0) of the packets that cross its link. */
   readonly losses?: ReadonlyMap<number, ReadonlySet<number>>
+  /** How switch ports choose among their queues. Default strict priorities. */
+  readonly discipline?: WorldParts["discipline"]
   /** What holds flows back at their hosts. Default: nothing. */
   readonly admission?: AdmissionModel
+  /** A PFC watchdog at every switch port. Default: none. */
+  readonly watchdog?: WatchdogSettings
 }
 
 /** The parts of a network, and what its user should know of them. */
@@ -66,7 +71,7 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
       path: pathsOf(network, delays, settings.baseRtt ?? "fabric"),
       choosePort: (source, destination, udpPorts, count) => murmur3(seed, source, destination, udpPorts) % count,
       serializationPs,
-      discipline: "strict",
+      discipline: options.discipline ?? "strict",
       telemetryFormat: exactTelemetry,
       telemetryRates,
       // An acknowledgement has its flow's priority, and waits as soon as any but the control queue is paused.
@@ -75,6 +80,7 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
       seed,
       ...(options.losses === undefined ? {} : { losses: options.losses }),
       ...(options.admission === undefined ? {} : { admission: options.admission }),
+      ...(options.watchdog === undefined ? {} : { watchdog: options.watchdog }),
     },
     notes: missing.map(
       (need) => `controller ${controller.name} needs ${need}, which this network does not supply: it goes without`,

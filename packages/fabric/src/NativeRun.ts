@@ -28,6 +28,8 @@ export class NativeRun implements Run {
       controller: parts.controller.name,
       seed: parts.seed,
       ideal: (flow) => ideal.of(flow),
+      // A watchdog may end what looks like a deadlock.
+      endsDeadlocked: parts.watchdog === undefined,
       notes: [...notes, ...(work.notes ?? [])],
     })
   }

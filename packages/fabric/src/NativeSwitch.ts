@@ -1,4 +1,5 @@
 import { PintCodec } from "@rdmakit/packet"
+import type { SwitchPorts } from "@rdmakit/protocol"
 import {
   EcnMarker,
   type EcnThresholds,
@@ -7,13 +8,16 @@ import {
   PintSwitch,
   type PortBuffer,
   SharedBuffer,
+  type SharedBufferOptions,
   SharedBufferSwitch,
-  seededEcmp,
   TelemetryStamper,
+  type Threshold,
+  ThresholdBuffer,
 } from "@rdmakit/switch"
 import type { Graph, Ports } from "@rdmakit/topology"
 import type { RcConfig } from "@rdmakit/transport-ib"
 import { mulDivFloor } from "@rdmakit/units"
+import { type BalancerSettings, loadBalancer } from "./LoadBalancers.ts"
 import { frameBytesOf, type NetworkContext, oncePerKernel, type SwitchFactory } from "./Models.ts"
 
 /** Marking of the ports of one rate: none up to kmin, rising to pmax at kmax, all above. */
@@ -26,7 +30,7 @@ export interface EcnRule {
 }
 
 /** What the switches of a network are set to. Every field has a default. */
-export interface SwitchSettings {
+export interface SwitchSettings extends BalancerSettings {
   /** Shared buffer of each switch, bytes; below 2^31. Default 32 MiB (HPCC §5.1). */
   readonly bufferBytes?: number
   /** Lossless, the default: PFC with headroom. Lossy: no pauses, an egress queue above the free buffer drops. */
@@ -37,6 +41,12 @@ export interface SwitchSettings {
   readonly reserveBytes?: number
   /** A resume waits until usage is this far below the threshold, bytes. Default 3,072. */
   readonly resumeOffsetBytes?: number
+  /**
+   * How much of the shared pool a queue may hold: of a lossless switch the ingress (port, priority) that is paused there,
+   * of a lossy one the egress queue that drops above it. Default: lossless, an eighth of what is free at the slowest
+   * host's rate and twice that for each doubling; lossy, all that is free.
+   */
+  readonly threshold?: Threshold
   /**
    * Whether queues mark. Default: when the controller needs "ecn" or "cnp". Marking is RED by the egress queue's length
    * at dequeue (DCQCN §3.1), with `ecnRule` of the port's rate.
@@ -108,7 +118,7 @@ const kept = (ports: Ports, port: number, settings: SwitchSettings, transport: R
   headroomBytes(ports.rateBps[port]!, ports.delayPs[port]!, frameBytesOf(transport)) + responseBytes(transport)
 
 /**
- * Shared-buffer switches: ECMP by a hash seeded for each switch, PFC, RED marking, INT and PINT, the last three where the
+ * Shared-buffer switches: ECMP by a hash seeded for each switch or what the settings name, PFC, RED marking, INT and PINT, the last three where the
  * controller needs them. The world that is made with it throws `BufferTooSmall` where the headroom does not fit.
  */
 export const sharedBufferSwitches =
@@ -116,14 +126,17 @@ export const sharedBufferSwitches =
   (network) => {
     const { graph, ports, transport, controller, telemetryRates, longestRttPs, seed } = network
     const slowest = slowestHostRate(graph, ports)
-    const balancer = seededEcmp(seed)
+    const { count } = ports
     const marking = settings.ecn ?? controller.needs.some((need) => need === "ecn" || need === "cnp")
-    const shared = oncePerKernel(() => ({
+    const shared = oncePerKernel((ports: SwitchPorts) => ({
+      balancer: loadBalancer(settings, seed, ports),
       ecn: marking
-        ? new EcnMarker(ports.count, thresholdsOf(network, settings), new HashedDraws(seed ^ ECN_STREAM, ports.count))
+        ? new EcnMarker(count, thresholdsOf(network, settings), new HashedDraws(seed ^ ECN_STREAM, count))
         : undefined,
       stamper: transport.telemetry
-        ? new TelemetryStamper(Uint16Array.from(ports.rateBps, (rate) => Math.max(0, telemetryRates.indexOf(rate))))
+        ? new TelemetryStamper(
+            Uint16Array.from(network.ports.rateBps, (rate) => Math.max(0, telemetryRates.indexOf(rate))),
+          )
         : undefined,
     }))
     const pint = oncePerKernel(() =>
@@ -138,7 +151,7 @@ export const sharedBufferSwitches =
     )
     return ({ node, kernel, routes }) => {
       const portIds = [...ports.portsOf(node)]
-      const buffer = new SharedBuffer(kernel, {
+      const options: SharedBufferOptions = {
         bufferBytes: settings.bufferBytes ?? BUFFER_BYTES,
         reserveBytes: settings.reserveBytes ?? RESERVE_BYTES,
         ...(settings.resumeOffsetBytes === undefined ? {} : { resumeOffsetBytes: settings.resumeOffsetBytes }),
@@ -150,13 +163,16 @@ export const sharedBufferSwitches =
             thresholdShift: thresholdShift(ports.rateBps[port]!, slowest),
           }),
         ),
-      })
+      }
+      const { threshold } = settings
       const inner = new SharedBufferSwitch({
         node,
         ports: kernel,
-        buffer,
+        buffer:
+          threshold === undefined
+            ? new SharedBuffer(kernel, options)
+            : new ThresholdBuffer(kernel, { ...options, threshold }),
         routes,
-        balancer,
         ...shared(kernel),
         marksAll: false,
       })

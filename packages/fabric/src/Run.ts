@@ -1,7 +1,9 @@
 import { dropNames, NEVER, type Time } from "@rdmakit/protocol"
 import { LinkLoss } from "@rdmakit/sim"
 import { formatTime, hash32, NANOSECOND } from "@rdmakit/units"
+import { type Deadlock, pauseCycle, StallWatch } from "./Deadlock.ts"
 import type { FlowTable } from "./FlowTable.ts"
+import type { WatchdogCounts } from "./PfcWatchdog.ts"
 import type { World } from "./World.ts"
 
 /** How far a run has come. */
@@ -51,6 +53,10 @@ export interface RunOutcome {
   /** Of sizes, starts and completions of all flows: equal digests are equal results. */
   readonly digest: string
   readonly unfinished: ReadonlyArray<UnfinishedFlow>
+  /** Pauses that stand in a cycle at the end of a run that left flows unfinished. */
+  readonly deadlock: Deadlock | null
+  /** What the PFC watchdog did, where there is one. */
+  readonly watchdog: WatchdogCounts | null
   /** What its user should know of the run itself. */
   readonly notes: ReadonlyArray<string>
   readonly flows: FlowTable
@@ -129,6 +135,8 @@ export interface WorldRunOptions {
   readonly seed: number
   readonly ideal: (flow: number) => Time
   readonly notes?: ReadonlyArray<string>
+  /** True: the run ends as soon as it is in a deadlock for good. Default: it goes on with timers and retries. */
+  readonly endsDeadlocked?: boolean
 }
 
 /** Steps a world up to a stop time and sums up. */
@@ -142,6 +150,8 @@ export class WorldRun implements Run {
   private readonly bytesTotal: number
   private bytesFinished = 0
   private watching: Watch | undefined = undefined
+  private readonly stall: StallWatch | undefined
+  private deadlocked = false
 
   /**
    * @param options.until no event at or after this is executed
@@ -155,6 +165,7 @@ export class WorldRun implements Run {
     this.seed = options.seed
     this.ideal = options.ideal
     this.known = options.notes ?? []
+    this.stall = options.endsDeadlocked === true ? new StallWatch(world) : undefined
     const { flows } = world
     this.bytesTotal = flows.bytes.reduce((sum, bytes) => sum + Math.max(1, bytes), 0)
     const { onFinish } = world
@@ -169,15 +180,20 @@ export class WorldRun implements Run {
   }
 
   step(budget: number): boolean {
-    const { world, until, watching } = this
-    if (watching === undefined) return world.run(until, budget) > 0
+    const { world, until, watching, stall } = this
+    if (this.deadlocked) return false
+    if (watching === undefined && stall === undefined) return world.run(until, budget) > 0
     let left = budget
     for (;;) {
-      const { next } = watching
+      const next = Math.min(watching?.next ?? NEVER, stall?.next ?? NEVER)
       left -= world.run(Math.min(next, until), left)
       // With nothing left to do there is nothing left to see.
       if (left === 0 || next >= until || world.kernel.pendingEvents === 0) return left < budget
-      watching.look(next)
+      if (watching?.next === next) watching.look(next)
+      if (stall?.next === next && stall.look(next)) {
+        this.deadlocked = true
+        return left < budget
+      }
     }
   }
 
@@ -212,6 +228,9 @@ export class WorldRun implements Run {
     const simulatedPs = this.simulatedPs
     const totals = world.totals()
     const portTime = simulatedPs * world.ports.count
+    const unfinished = unfinishedOf(world)
+    const deadlock = unfinished.length > 0 && kernel.pauses.pauses > 0 ? (pauseCycle(world) ?? null) : null
+    const watchdog = world.watchdog?.counts ?? null
     return {
       partial,
       controller: this.controller,
@@ -229,16 +248,30 @@ export class WorldRun implements Run {
       packetsPeak: kernel.pool.alivePeak,
       controllerActions: totals.controllerActions,
       digest: digestOf(flows),
-      unfinished: unfinishedOf(world),
-      notes: this.notes(),
+      unfinished,
+      deadlock,
+      watchdog,
+      notes: this.notes(deadlock),
       flows,
       idealPs: Float64Array.from({ length: flows.count }, (_, flow) => this.ideal(flow)),
     }
   }
 
-  private notes(): Array<string> {
+  private notes(deadlock: Deadlock | null): Array<string> {
     const { world } = this
     const notes: Array<string> = [...this.known]
+    if (deadlock !== null) {
+      const isOver = this.deadlocked || world.kernel.pendingEvents === 0
+      const what = isOver ? "deadlock" : "when the run ended, perhaps in a deadlock"
+      notes.push(
+        `${what}: PFC pauses priority ${deadlock.priority} at ports that wait for each other: ${deadlock.text}`,
+      )
+    }
+    const counts = world.watchdog?.counts
+    if (counts !== undefined) {
+      const { storms, restored, drained } = counts
+      notes.push(`PFC watchdog: ${storms} storms detected, ${restored} over, ${drained} waiting packets dropped`)
+    }
     if (world.flowsHeldBack > 0) {
       const mean = formatTime(Math.round(world.heldBackPs / world.flowsHeldBack / NANOSECOND) * NANOSECOND)
       notes.push(

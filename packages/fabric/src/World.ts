@@ -1,11 +1,13 @@
 import { Endpoints, type HostNic, type HostNicOptions, type NicQueuePair } from "@rdmakit/nic"
 import { PacketPool, type TelemetryFormat } from "@rdmakit/packet"
 import { type Ack, type ControllerFactory, NEVER, type PathInfo, type Switch, type Time } from "@rdmakit/protocol"
-import { ExactKernel } from "@rdmakit/sim"
+import { ExactKernel, type QueueWeights } from "@rdmakit/sim"
+import { WatchdogSwitch } from "@rdmakit/switch"
 import { type Graph, Ports, Routes, type RoutesOptions } from "@rdmakit/topology"
 import { makeAck, type RcCommand, type RcConfig, type RcEvent, RcQueuePair } from "@rdmakit/transport-ib"
 import type { AdmissionModel, FlowAdmission } from "./FlowAdmission.ts"
 import type { FlowTable } from "./FlowTable.ts"
+import { PfcWatchdog, type WatchdogSettings } from "./PfcWatchdog.ts"
 
 /** What a switch model is given to make one switch. */
 export interface SwitchContext {
@@ -33,7 +35,8 @@ export interface WorldParts {
   /** Which of a host's equal-cost ports a queue pair uses: an index below `count`. */
   readonly choosePort: (source: number, destination: number, udpPorts: number, count: number) => number
   readonly serializationPs: (bytes: number, rateBps: number) => Time
-  readonly discipline: "strict" | "round-robin"
+  /** How switch ports choose among their queues; weights are by port, eight for each. */
+  readonly discipline: "strict" | "round-robin" | QueueWeights
   readonly telemetryFormat: TelemetryFormat
   /** Rates a hop's rate code stands for, bit/s: switch ports' rates are looked up in it. */
   readonly telemetryRates: ReadonlyArray<number>
@@ -44,10 +47,13 @@ export interface WorldParts {
   readonly losses?: ReadonlyMap<number, ReadonlySet<number>>
   /** Without it every flow starts when it should. */
   readonly admission?: AdmissionModel
+  /** Without it nothing is done about pauses that stand. */
+  readonly watchdog?: WatchdogSettings
   readonly seed: number
 }
 
-const Call = { Reader: 0, Start: 1, Sample: 2 } as const
+/** Start + n are the steps to a start; Alarm is beyond them. */
+const Call = { Reader: 0, Start: 1, Sample: 2, Alarm: 64 } as const
 
 /** A periodic look at the world, in order with its events. */
 export interface Sampler {
@@ -74,7 +80,8 @@ export class World {
   flowsHeldBack = 0
   heldBackPs = 0
 
-  private readonly parts: WorldParts
+  readonly parts: WorldParts
+  readonly watchdog: PfcWatchdog | undefined
   private readonly nics: Array<HostNic<RcCommand, RcEvent> | undefined>
   private readonly samplers: Array<Sampler> = []
   private readonly ack: Ack
@@ -128,6 +135,7 @@ export class World {
       ...(parts.losses === undefined ? {} : { losses: parts.losses }),
     })
     this.kernel.paths.ensure(2 * flows.count + 1)
+    this.watchdog = parts.watchdog === undefined ? undefined : this.watched(parts.watchdog)
     this.nics = new Array(graph.nodes).fill(undefined)
     for (let node = 0; node < graph.nodes; node++) {
       if (graph.isSwitch[node] === 1) this.addSwitch(node)
@@ -139,14 +147,23 @@ export class World {
 
   private addSwitch(node: number): void {
     const { graph, makeSwitch, seed } = this.parts
-    this.kernel.switches[node] = makeSwitch({
-      node,
-      kernel: this.kernel,
-      graph,
-      ports: this.ports,
-      routes: this.routes,
-      seed,
-    })
+    const { kernel, ports, routes } = this
+    const policy = makeSwitch({ node, kernel, graph, ports, routes, seed })
+    const dropping = this.watchdog?.dropping
+    kernel.switches[node] =
+      dropping === undefined
+        ? policy
+        : new WatchdogSwitch({ inner: policy, ports: kernel, portIds: [...ports.portsOf(node)], dropping })
+  }
+
+  private watched(settings: WatchdogSettings): PfcWatchdog {
+    const { kernel, ports, parts } = this
+    const isWatched = (port: number): boolean => parts.graph.isSwitch[ports.node[port]!] === 1
+    const watchdog = new PfcWatchdog(kernel, { count: ports.count, isWatched }, settings, (time, place) =>
+      kernel.callAt(time, Call.Alarm, place),
+    )
+    kernel.onPause = (now, port, priority, pause) => watchdog.paused(now, port, priority, pause)
+    return watchdog
   }
 
   private addNic(node: number): void {
@@ -181,6 +198,7 @@ export class World {
   private called(now: Time, target: number, argument: number): void {
     if (target === Call.Reader) this.readFlows(now)
     else if (target === Call.Sample) this.takeSample(now, argument)
+    else if (target === Call.Alarm) this.watchdog!.alarm(now, argument)
     else if (target >= Call.Start + 2) this.startStep(now, target, argument)
     else this.createFlow(now, argument)
   }
@@ -300,29 +318,54 @@ export class World {
 
   /** Why a flow has not finished, in words. */
   unfinishedReason(flow: number): string {
-    const failure = this.failures.get(flow)
-    if (failure !== undefined) return failure
     const { flows } = this
-    if (flows.created[flow] === NEVER) return "not started before the stop time"
+    const failure = this.failures.get(flow)
     const requester = this.endpoints.at(2 * flow) as RcQueuePair | undefined
+    const held = requester === undefined ? undefined : this.heldBack(flow)
+    if (failure !== undefined) return held === undefined ? failure : `${failure}; ${held}`
+    if (flows.created[flow] === NEVER) return "not started before the stop time"
     if (requester === undefined) return flows.finished[flow] === NEVER ? "held back by admission control" : "finished"
     const waiting = `waiting for PSN ${requester.unacknowledgedPacket} (${requester.bytesAcknowledged} of ${flows.bytes[flow]} B acknowledged)`
-    const paused = this.pausedOnPath(flow)
-    if (paused !== undefined) return `paused by node ${paused} (priority ${flows.priority[flow]}); ${waiting}`
+    if (held !== undefined) return `${held}; ${waiting}`
     if (requester.hasData && requester.nextSend === NEVER) return `window full; ${waiting}`
     return waiting
   }
 
-  /** First node on the flow's path whose pause holds its priority back, if any. */
-  private pausedOnPath(flow: number): number | undefined {
-    const { flows, kernel, ports } = this
-    const requester = this.endpoints.at(2 * flow) as RcQueuePair
+  /** Whether every flow has started, and each that is under way is held back by a pause. */
+  allStalled(): boolean {
+    const { flows } = this
+    if (this.next < flows.count) return false
+    for (let flow = 0; flow < flows.count; flow++) {
+      if (this.endpoints.at(2 * flow) === undefined || this.failures.has(flow)) continue
+      if (this.heldBack(flow) === undefined) return false
+    }
+    return true
+  }
+
+  /** Which pause holds a flow's packets or their acknowledgements back, in words; undefined: none. */
+  private heldBack(flow: number): string | undefined {
+    const priority = this.flows.priority[flow]!
+    const there = this.pausedOnPath(flow, 0)
+    if (there !== undefined) return `paused by node ${there} (priority ${priority})`
+    const back = this.pausedOnPath(flow, 1)
+    return back === undefined ? undefined : `acknowledgements paused by node ${back} (priority ${priority})`
+  }
+
+  /** First node on the flow's path, or the way back, whose pause holds its priority back, if any. */
+  private pausedOnPath(flow: number, direction: 0 | 1): number | undefined {
+    const { flows, kernel, ports, routes } = this
+    const endpoint = this.endpoints.at(2 * flow + direction) as RcQueuePair
+    const destination = (direction === 0 ? flows.destination : flows.source)[flow]!
     const bit = 1 << flows.priority[flow]!
-    let port = requester.port
-    for (let hop = 0; port >= 0; hop++) {
-      const peer = ports.node[port ^ 1]!
+    let port: number | undefined = endpoint.port
+    for (let hop = 0; port !== undefined && hop <= routes.maxHops; hop++) {
+      const peer = ports.peerNode(port)
       if ((kernel.pausedMask(port) & bit) !== 0) return peer
-      port = kernel.paths.at(2 * flow, hop) - 1
+      if (peer === destination) return undefined
+      const taken = kernel.paths.at(2 * flow + direction, hop) - 1
+      // Where each packet has a choice, one way that is paused holds some of them back.
+      const next = routes.nextHops(peer, destination)
+      port = taken >= 0 ? taken : (next.find((each) => (kernel.pausedMask(each) & bit) !== 0) ?? next[0])
     }
     return undefined
   }

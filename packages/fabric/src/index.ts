@@ -1,3 +1,4 @@
+export { type Deadlock, pauseCycle } from "./Deadlock.ts"
 export {
   AdmissionControl,
   Fabric,
@@ -13,6 +14,7 @@ export type { AdmissionModel, FlowAdmission } from "./FlowAdmission.ts"
 export type { Flow } from "./FlowTable.ts"
 export { FlowTable } from "./FlowTable.ts"
 export { IdealCompletion } from "./IdealCompletion.ts"
+export { type BalancerName, type BalancerSettings, balancerNames, reorders, usesFlowlets } from "./LoadBalancers.ts"
 export { frameBytesOf, type NetworkContext, type NicFactory, readyListNics, type SwitchFactory } from "./Models.ts"
 export { type NativeOptions, type NativeParts, nativeParts } from "./NativeParts.ts"
 export { NativeRun } from "./NativeRun.ts"
@@ -27,6 +29,7 @@ export {
   sharedBufferSwitches,
 } from "./NativeSwitch.ts"
 export { nativeTransport, type TransportSettings } from "./NativeTransport.ts"
+export { PfcWatchdog, type WatchdogCounts, type WatchdogSettings } from "./PfcWatchdog.ts"
 export {
   type Run,
   type RunOutcome,

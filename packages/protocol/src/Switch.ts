@@ -11,6 +11,8 @@ export const Drop = {
   EgressFull: -3,
   /** The packet passed more switches than a path may have. */
   HopLimit: -4,
+  /** A PFC watchdog drops what its queue holds and what comes for it. */
+  Watchdog: -5,
 } as const
 export type Drop = (typeof Drop)[keyof typeof Drop]
 
@@ -20,6 +22,7 @@ export const dropNames: Readonly<Record<number, string>> = {
   [Drop.IngressFull]: "ingress-full",
   [Drop.EgressFull]: "egress-full",
   [Drop.HopLimit]: "hop-limit",
+  [Drop.Watchdog]: "pfc-watchdog",
 }
 
 /** Words that a policy has for each port. */

@@ -15,6 +15,7 @@ import {
 import type { ControllerFactory } from "@rdmakit/protocol"
 import { type Graph, Ports, Routes } from "@rdmakit/topology"
 import { Effect, type FileSystem, Path } from "effect"
+import { deadlockWarnings, type Traffic, withAcknowledgements } from "./DeadlockWarning.ts"
 import { type InputFile, type Mention, readInput, type SearchPath, searchPathOf } from "./InputFile.ts"
 import { type InputNote, InputsRefused } from "./InputsRefused.ts"
 import { checkBuffers, checkFlows, checkLinkDown, checkRates } from "./Ns3Checks.ts"
@@ -140,6 +141,9 @@ const loadNamed = Effect.fnUntraced(function* (
   if (reading.faults.length > 0 || flows === undefined || flowFile === undefined) {
     return yield* Effect.fail(reading.refusal())
   }
+  const place = mentionOf(configFile, "TOPOLOGY_FILE")
+  const traffic = () => withAcknowledgements(trafficOf(flows), config.ackHighPriority ? 0 : undefined)
+  reading.notes.push(...deadlockWarnings({ graph, ports, routes }, traffic, place))
   return {
     name,
     configFile,
@@ -155,6 +159,12 @@ const loadNamed = Effect.fnUntraced(function* (
     notes: reading.notes,
   } satisfies Ns3Inputs
 })
+
+function* trafficOf({ count, src, dst, pg }: Ns3Flows): Generator<Traffic> {
+  for (let i = 0; i < count; i++) {
+    yield { source: src[i]!, destination: dst[i]!, priority: pg[i]! }
+  }
+}
 
 /** The place of a key in a config; the file itself when the key is not written there. */
 const mentionOf = (configFile: ConfigFile, key: string): Mention => {

@@ -14,13 +14,15 @@ import { type Graph, Ports, Routes } from "@rdmakit/topology"
 import { formatSize } from "@rdmakit/units"
 import { Effect, type FileSystem, Path } from "effect"
 import { controllers, type NamedController } from "./Controllers.ts"
+import { deadlockWarnings, withAcknowledgements } from "./DeadlockWarning.ts"
 import { flowShape } from "./FlowSection.ts"
 import { type InputFile, type Mention, readInput, type SearchPath, searchPathOf } from "./InputFile.ts"
 import { type InputNote, InputsRefused } from "./InputsRefused.ts"
 import { controllerOf } from "./ScenarioControllers.ts"
 import { attempt, decode, ScenarioDocument } from "./ScenarioDocument.ts"
 import { type ScenarioLoss, scenarioSchema } from "./ScenarioSchema.ts"
-import { admissionModel, switchSettings, transportSettings, withMarking } from "./ScenarioSettings.ts"
+import { admissionModel, switchSettings, transportSettings, watchdogSettings, withMarking } from "./ScenarioSettings.ts"
+import { disciplineOf, orderNotes, portBetween, switchFaults } from "./SwitchChecks.ts"
 import { type OpenFile, topologyShape } from "./TopologySection.ts"
 
 /** A scenario, read and checked, with everything it names. */
@@ -110,6 +112,9 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
   if (isFaults(controller)) faults.push(...controller)
   const marking = own === undefined ? registry.get(decoded.controller?.name ?? "")?.marking : undefined
   const switches: SwitchSettings = withMarking(switchSettings(decoded.switch ?? {}), marking, ports)
+  const { discipline, faults: weightFaults } = disciplineOf(decoded.switch ?? {}, graph, ports, document)
+  faults.push(...switchFaults(decoded.switch ?? {}, document), ...weightFaults)
+  notes.push(...orderNotes(decoded.switch ?? {}, document))
   for (const [i, rule] of (decoded.switch?.ecnRules ?? []).entries()) {
     if (rule.kmin > rule.kmax)
       faults.push(document.fault(["switch", "ecnRules", i, "kmin"], { expected: "at most kmax" }))
@@ -141,27 +146,35 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
     const expected = "flowsPerReceiver, flowsPerSender or creditPerReceiver"
     faults.push(document.fault(["admission"], { expected }))
   }
+  const watchdog = watchdogSettings(decoded.switch ?? {})
   const seed = decoded.seed ?? 0
   const context = { document, file: file.name, graph, routes, seed, open }
   const { flows, noted, faults: flowFaults } = yield* flowsShape.load(decoded.flows, context)
   notes.push(...noted.map((note): InputNote => ({ ...note, kind: "note" })))
   faults.push(...flowFaults)
   if (faults.length > 0 || isFaults(controller)) return yield* Effect.fail(refusal(faults, notes))
+  const checked = flowsOf(flows, graph)
+  if (switches.lossless !== false) {
+    const place = document.fault(["topology"], { expected: "" })
+    notes.push(...deadlockWarnings({ graph, ports, routes }, () => withAcknowledgements(checked), place))
+  }
 
   const network: NativeOptions = {
     graph,
     controller,
     seed,
     switches: sharedBufferSwitches(switches),
+    ...(discipline === undefined ? {} : { discipline }),
     transport,
     ...(losses.byPort.size === 0 ? {} : { losses: losses.byPort }),
     ...(admission === undefined ? {} : { admission }),
+    ...(watchdog === undefined ? {} : { watchdog }),
   }
   return {
     name: scenario,
     title: decoded.name ?? file.name,
     graph,
-    flows: flowsOf(flows, graph),
+    flows: checked,
     network,
     seed,
     stopPs: decoded.stop ?? Number.POSITIVE_INFINITY,
@@ -178,11 +191,9 @@ const lossesOf = (list: ReadonlyArray<ScenarioLoss>, graph: Graph, ports: Ports,
   const byPort = new Map<number, Set<number>>()
   const faults: Array<Ns3FormatError> = []
   for (const [index, { from, to, link = 0, packets }] of list.entries()) {
-    const own = from < graph.nodes ? [...ports.portsOf(from)].filter((port) => ports.peerNode(port) === to) : []
-    const port = own[link]
-    if (port === undefined) {
-      const hint = `the topology has ${own.length === 0 ? "no link" : `only ${own.length}`} from ${from} to ${to}`
-      faults.push(document.fault(["losses", index], { expected: "two nodes that a link joins", hint }))
+    const port = portBetween(graph, ports, from, to, link)
+    if (typeof port === "string") {
+      faults.push(document.fault(["losses", index], { expected: "two nodes that a link joins", hint: port }))
       continue
     }
     const lost = byPort.get(port) ?? new Set()

@@ -1,3 +1,4 @@
+import { balancerNames } from "@rdmakit/fabric"
 import { Schema } from "effect"
 import {
   FileName,
@@ -6,6 +7,7 @@ import {
   Node,
   Nodes,
   positiveSize,
+  positiveTime,
   Rate,
   Share,
   Size,
@@ -15,7 +17,7 @@ import {
   whole,
   words,
 } from "./ScenarioFields.ts"
-import { writtenNever, writtenSize } from "./WrittenFields.ts"
+import { writtenAbove, writtenNever, writtenSize, writtenWeights } from "./WrittenFields.ts"
 
 const BUFFER_MAX = 2 ** 31 - 1
 
@@ -48,12 +50,58 @@ export const FlowFile = Schema.Struct({ file: FileName })
 
 const EcnRule = Schema.Struct({ rate: Rate, kmin: Size, kmax: Size, pmax: Share })
 
+const ALPHA_MAX = 1024
+
+/** A threshold as a share of the free buffer. */
+const Alpha = field(
+  `a number above 0, at most ${ALPHA_MAX}, such as 0.125`,
+  (value) => (typeof value === "number" && value > 0 && value <= ALPHA_MAX ? value : new Wrong()),
+  writtenAbove(ALPHA_MAX),
+)
+
+const PRIORITIES = 7
+const WEIGHT_MAX = 1000
+
+const Weights = field(
+  `${PRIORITIES} numbers above 0, at most ${WEIGHT_MAX}, of the priorities 1 to ${PRIORITIES}`,
+  (value): ReadonlyArray<number> | Wrong => {
+    const isWeight = (weight: unknown) => typeof weight === "number" && weight > 0 && weight <= WEIGHT_MAX
+    return Array.isArray(value) && value.length === PRIORITIES && value.every(isWeight) ? value : new Wrong()
+  },
+  writtenWeights(PRIORITIES, WEIGHT_MAX),
+)
+
 const SwitchSection = Schema.Struct({
   buffer: Schema.optionalKey(BufferSize),
   lossless: Schema.optionalKey(Flag),
   headroom: Schema.optionalKey(Size),
   reserve: Schema.optionalKey(Size),
   resumeOffset: Schema.optionalKey(Size),
+  /** Lossless: where an ingress is paused, bytes of the shared pool, or a share of what is free of it. */
+  pauseThreshold: Schema.optionalKey(positiveSize),
+  pauseAlpha: Schema.optionalKey(Alpha),
+  /** Lossy: where an egress queue drops, the same two ways. */
+  egressThreshold: Schema.optionalKey(positiveSize),
+  egressAlpha: Schema.optionalKey(Alpha),
+  /** How a switch chooses among equal-cost next hops. Default ecmp. */
+  loadBalancer: Schema.optionalKey(words(balancerNames)),
+  /** What ends a flowlet. Default 100us. */
+  flowletGap: Schema.optionalKey(positiveTime("100us")),
+  /** How a port chooses among its queues. Default strict, the higher the priority the sooner. */
+  scheduler: Schema.optionalKey(words(["strict", "round-robin", "weighted"])),
+  /** Of every port, default all alike; then of the port from one node to another. */
+  weights: Schema.optionalKey(Weights),
+  portWeights: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ from: Node, to: Node, link: Schema.optionalKey(whole(0, 65_535)), weights: Weights })),
+  ),
+  /** A PFC watchdog at every switch port; times of SONiC's defaults, 200ms, and action drop. Default: none. */
+  watchdog: Schema.optionalKey(
+    Schema.Struct({
+      detection: Schema.optionalKey(positiveTime("200ms")),
+      restoration: Schema.optionalKey(positiveTime("200ms")),
+      action: Schema.optionalKey(words(["drop", "forward"])),
+    }),
+  ),
   /** Whether queues mark. Default: when the controller needs it. */
   ecn: Schema.optionalKey(Flag),
   /** Thresholds of the ports of a rate, in place of those in proportion to it. */

@@ -1,4 +1,4 @@
-import type { AdmissionModel, EcnRule, SwitchSettings, TransportSettings } from "@rdmakit/fabric"
+import type { AdmissionModel, EcnRule, SwitchSettings, TransportSettings, WatchdogSettings } from "@rdmakit/fabric"
 import type { Ports } from "@rdmakit/topology"
 import { Admission, type AdmissionLimits } from "@rdmakit/workload"
 import type { ScenarioAdmission, ScenarioSwitch, ScenarioTransport } from "./ScenarioSchema.ts"
@@ -21,7 +21,10 @@ export const switchSettings = (section: ScenarioSwitch): SwitchSettings => ({
     reserve: "reserveBytes",
     resumeOffset: "resumeOffsetBytes",
     ecn: "ecn",
+    loadBalancer: "loadBalancer",
+    flowletGap: "flowletGapPs",
   }),
+  ...thresholdOf(section),
   ...(section.ecnRules === undefined
     ? {}
     : {
@@ -33,6 +36,23 @@ export const switchSettings = (section: ScenarioSwitch): SwitchSettings => ({
         ),
       }),
 })
+
+const thresholdOf = (section: ScenarioSwitch): Pick<SwitchSettings, "threshold"> => {
+  const bytes = section.pauseThreshold ?? section.egressThreshold
+  const alpha = section.pauseAlpha ?? section.egressAlpha
+  if (bytes !== undefined) return { threshold: { bytes } }
+  return alpha === undefined ? {} : { threshold: { alpha } }
+}
+
+/** A PFC watchdog with the times of a scenario; undefined where it has none. */
+export const watchdogSettings = ({ watchdog }: ScenarioSwitch): WatchdogSettings | undefined =>
+  watchdog === undefined
+    ? undefined
+    : renamed<WatchdogSettings>(watchdog, {
+        detection: "detectionPs",
+        restoration: "restorationPs",
+        action: "action",
+      })
 
 /** With the marking that suits the controller at every rate for which the scenario gives none. */
 export const withMarking = (

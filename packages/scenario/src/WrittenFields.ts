@@ -26,6 +26,9 @@ export const writtenEven = (least: number, most: number): Written =>
 /** Above 0. */
 export const writtenAbove = (most: number): Written =>
   written(Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThanOrEqualTo(most)))
+/** So many numbers, each above 0. */
+export const writtenWeights = (count: number, most: number): Written =>
+  written(Schema.Tuple(Array.from({ length: count }, () => writtenAbove(most))) as unknown as Schema.Codec<unknown>)
 export const writtenShare: Written = written(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
 export const writtenNumber: Written = written(Schema.Finite)
 export const writtenFlag: Written = written(Schema.Boolean)

@@ -10,6 +10,7 @@ import {
   seededEcmp,
   type Threshold,
   ThresholdBuffer,
+  WatchdogSwitch,
 } from "../src/index.ts"
 
 switchSuite({ name: "a lossless shared-buffer switch", make: sharedBufferSwitch(true) })
@@ -61,3 +62,12 @@ const balancers: Readonly<Record<string, (setup: SwitchSetup) => LoadBalancer>> 
 for (const [name, balancer] of Object.entries(balancers)) {
   switchSuite({ name: `a switch that ${name}`, make: variant(alpha, true, balancer) })
 }
+
+switchSuite({
+  name: "a switch with a watchdog that has found nothing",
+  make: (setup) => {
+    const inner = variant(alpha, true, ecmp)(setup)
+    const { ports, portIds } = setup
+    return new WatchdogSwitch({ inner, ports, portIds, dropping: new Uint8Array(Math.max(...portIds) + 1) })
+  },
+})

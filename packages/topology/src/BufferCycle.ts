@@ -23,7 +23,15 @@ export const bufferCycle = (
   routes: Routes,
   pairs: Iterable<SendingPair>,
 ): ReadonlyArray<number> | undefined => {
-  const next = dependencies(graph, ports, routes, pairs)
+  return portCycle(dependencies(graph, ports, routes, pairs))
+}
+
+/**
+ * A cycle of ports that wait for others: the shortest through the lowest port of some cycle, which it begins with.
+ *
+ * @param next of each port, those it waits for
+ */
+export const portCycle = (next: ReadonlyMap<number, ReadonlySet<number>>): ReadonlyArray<number> | undefined => {
   const inCycle = someCycle(next)
   return inCycle === undefined ? undefined : shortestCycle(next, Math.min(...inCycle))
 }

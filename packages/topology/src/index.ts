@@ -1,5 +1,5 @@
 export { bisectionBps } from "./Bisection.ts"
-export { bufferCycle, cycleText, type SendingPair } from "./BufferCycle.ts"
+export { bufferCycle, cycleText, portCycle, type SendingPair } from "./BufferCycle.ts"
 export {
   type ClosShape,
   clos,

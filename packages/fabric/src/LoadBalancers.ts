@@ -1,0 +1,47 @@
+import type { LoadBalancer, SwitchPorts, Time } from "@rdmakit/protocol"
+import { Flowlets, HashedSpray, LeastQueued, RoundRobinSpray, seededEcmp } from "@rdmakit/switch"
+import { MICROSECOND } from "@rdmakit/units"
+
+/** How switches choose among equal-cost next hops. */
+export interface BalancerSettings {
+  /**
+   * "ecmp", the default: by a hash of the flow. "flowlet": anew after a gap, by a hash. "adaptive": for each packet the
+   * egress that holds the fewest bytes. "adaptive-flowlet": the same after a gap. "spray": for each packet the next in
+   * turn. "spray-hashed": for each packet by a hash.
+   *
+   * Packets of one flow that take different paths arrive out of order, and a transport that goes back N sends them again.
+   */
+  readonly loadBalancer?: BalancerName
+  /** What ends a flowlet, ps; above 0. Default 100 µs. */
+  readonly flowletGapPs?: Time
+}
+
+/** Names of the load balancers, the default first. */
+export const balancerNames = ["ecmp", "flowlet", "adaptive", "adaptive-flowlet", "spray", "spray-hashed"] as const
+export type BalancerName = (typeof balancerNames)[number]
+
+/** Whether a flow's packets may overtake each other. */
+export const reorders = (name: BalancerName | undefined): boolean => name !== undefined && name !== "ecmp"
+/** Whether it waits for gaps. */
+export const usesFlowlets = (name: BalancerName | undefined): boolean => name?.endsWith("flowlet") === true
+
+const GAP_PS = 100 * MICROSECOND
+
+/** The load balancer of all switches of a kernel. */
+export const loadBalancer = (settings: BalancerSettings, seed: number, ports: SwitchPorts): LoadBalancer => {
+  const { loadBalancer: name = "ecmp", flowletGapPs: gapPs = GAP_PS } = settings
+  switch (name) {
+    case "ecmp":
+      return seededEcmp(seed)
+    case "flowlet":
+      return new Flowlets({ inner: new HashedSpray(seed), gapPs })
+    case "adaptive":
+      return new LeastQueued(seed, ports)
+    case "adaptive-flowlet":
+      return new Flowlets({ inner: new LeastQueued(seed, ports), gapPs })
+    case "spray":
+      return new RoundRobinSpray(seed)
+    case "spray-hashed":
+      return new HashedSpray(seed)
+  }
+}

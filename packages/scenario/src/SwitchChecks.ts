@@ -1,0 +1,77 @@
+/** What two fields of a scenario's `switch` say together. */
+import { type NativeOptions, reorders, usesFlowlets } from "@rdmakit/fabric"
+import type { Ns3FormatError } from "@rdmakit/ns3"
+import type { Graph, Ports } from "@rdmakit/topology"
+import type { InputNote } from "./InputsRefused.ts"
+import type { FieldSource } from "./ScenarioDocument.ts"
+import type { ScenarioSwitch } from "./ScenarioSchema.ts"
+
+/** Fields that contradict each other, or that others leave without effect. */
+export const switchFaults = (section: ScenarioSwitch, document: FieldSource): ReadonlyArray<Ns3FormatError> => {
+  const faults: Array<Ns3FormatError> = []
+  const given = (key: keyof ScenarioSwitch): boolean => section[key] !== undefined
+  const refuse = (key: keyof ScenarioSwitch, expected: string, hint: string): void => {
+    faults.push(document.fault(["switch", key], { expected, hint }))
+  }
+  const lossless = section.lossless ?? true
+  for (const key of ["pauseThreshold", "pauseAlpha"] as const) {
+    if (given(key) && !lossless) refuse(key, "lossless: true", "without PFC nobody is paused: see egressThreshold")
+  }
+  for (const key of ["egressThreshold", "egressAlpha"] as const) {
+    if (given(key) && lossless) refuse(key, "lossless: false", "a lossless switch pauses instead: see pauseThreshold")
+  }
+  for (const [bytes, alpha] of [
+    ["pauseThreshold", "pauseAlpha"],
+    ["egressThreshold", "egressAlpha"],
+  ] as const) {
+    if (given(bytes) && given(alpha)) refuse(alpha, `either ${bytes} or ${alpha}`, "one is static, one dynamic")
+  }
+  if (given("watchdog") && !lossless) refuse("watchdog", "lossless: true", "without PFC nothing is paused")
+  if (given("flowletGap") && !usesFlowlets(section.loadBalancer)) {
+    refuse("flowletGap", "loadBalancer: flowlet or adaptive-flowlet", "others do not look for gaps")
+  }
+  for (const key of ["weights", "portWeights"] as const) {
+    if (given(key) && section.scheduler !== "weighted") {
+      refuse(key, "scheduler: weighted", "other schedulers have no weights")
+    }
+  }
+  return faults
+}
+
+/** The port of `from` on a link to `to`, the `link`-th of several; or a fault's hint. */
+export const portBetween = (graph: Graph, ports: Ports, from: number, to: number, link: number): number | string => {
+  const own = from < graph.nodes ? [...ports.portsOf(from)].filter((port) => ports.peerNode(port) === to) : []
+  return own[link] ?? `the topology has ${own.length === 0 ? "no link" : `only ${own.length}`} from ${from} to ${to}`
+}
+
+/** How ports choose among their queues, and what is wrong with the weights. */
+export const disciplineOf = (
+  { scheduler, weights, portWeights = [] }: ScenarioSwitch,
+  graph: Graph,
+  ports: Ports,
+  document: FieldSource,
+): { readonly discipline: NativeOptions["discipline"]; readonly faults: ReadonlyArray<Ns3FormatError> } => {
+  if (scheduler !== "weighted") return { discipline: scheduler, faults: [] }
+  const faults: Array<Ns3FormatError> = []
+  const table = new Float64Array(8 * ports.count).fill(1)
+  const set = (port: number, of: ReadonlyArray<number>): void => table.set(of, 8 * port + 1)
+  if (weights !== undefined) for (let port = 0; port < ports.count; port++) set(port, weights)
+  for (const [index, { from, to, link = 0, weights: own }] of portWeights.entries()) {
+    const port = portBetween(graph, ports, from, to, link)
+    if (typeof port === "number") set(port, own)
+    else {
+      const expected = "two nodes that a link joins"
+      faults.push(document.fault(["switch", "portWeights", index], { expected, hint: port }))
+    }
+  }
+  return { discipline: { weights: table }, faults }
+}
+
+/** A warning where packets overtake each other and every one that does is taken for a loss. */
+export const orderNotes = (section: ScenarioSwitch, document: FieldSource): ReadonlyArray<InputNote> => {
+  const { loadBalancer } = section
+  if (!reorders(loadBalancer) || usesFlowlets(loadBalancer)) return []
+  const { file, line, column } = document.fault(["switch", "loadBalancer"], { expected: "" })
+  const text = `${loadBalancer} lets packets of a flow overtake each other, and the transport goes back N: each gap is taken for a loss, and what is under way is sent again`
+  return [{ file, line, column, kind: "warning", text }]
+}
