@@ -123,6 +123,28 @@ describe("sweep", () => {
   }, 60_000)
 })
 
+test("a controller that ends its process ends the sweep; what is complete stays", async () => {
+  const mine = `export default {
+  name: "mine", needs: [],
+  make(now, path) {
+    if (path.seed === 1) process.exit(3)
+    return {
+      window: Infinity, rate: path.lineRateBps, nextTimer: Infinity, onSent() {}, onAck: () => false,
+      onCnp: () => false, onLoss: () => false, onTimer: () => false, metrics: () => ({}),
+    }
+  },
+}
+`
+  const cwd = folder({ "mine.mjs": mine })
+  const args = ["sweep", "incast.yaml", "--controller", "./mine.mjs", "--seeds", "3", "--jobs", "1", "--out", "out"]
+  const { code, err } = await rdmakit(args, { cwd })
+  expect([code, err]).toEqual([
+    2,
+    "error: a worker ended with code 3 in the middle of a run\na controller must not end its process\n",
+  ])
+  expect(filesIn(join(cwd, "out"))).toEqual(["runs/000000.json", "sweep.json"])
+}, 60_000)
+
 describe("sweep --resume", () => {
   test("does the rest, not what is complete, and gives the same octets", async () => {
     const cwd = folder()

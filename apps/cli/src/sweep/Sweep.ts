@@ -19,7 +19,7 @@ import { AGGREGATE_FILE, openSweepFolder, RUNS_FILE, type SweepFolder } from "./
 import { loadRunInputs, type SweepSource } from "./SweepInputs.ts"
 import { aggregateLines } from "./SweepTable.ts"
 import { type PlannedRun, plannedRuns, probes, runCount, type VariedKey, VaryFault, variedKeys } from "./Vary.ts"
-import { WorkerPool } from "./WorkerPool.ts"
+import { WorkerEnded, WorkerPool } from "./WorkerPool.ts"
 
 export interface SweepInput extends ControllerInput {
   readonly file: string
@@ -187,6 +187,9 @@ const workerBroke = (error: unknown): Refused | Error => {
   if (error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY") {
     const hint = "take fewer --jobs, and --resume for the rest"
     return new Refused({ message: "a run needed more memory than there is", hint })
+  }
+  if (error instanceof WorkerEnded) {
+    return new Refused({ message: error.message, hint: "a controller must not end its process" })
   }
   return error instanceof Error ? error : new Error(String(error))
 }

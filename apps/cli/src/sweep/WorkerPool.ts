@@ -19,6 +19,13 @@ export type WorkerMessage =
 const fromSources = import.meta.url.endsWith(".ts")
 const program = new URL(fromSources ? "./SweepWorker.ts" : "./SweepWorker.js", import.meta.url)
 
+/** A worker's thread ended under a run: nothing of ours does that, a controller that ends its process does. */
+export class WorkerEnded extends Error {
+  constructor(code: number) {
+    super(`a worker ended with code ${code} in the middle of a run`)
+  }
+}
+
 /** Hands runs to worker threads, one at a time to each, until none is left or somebody says stop. */
 export class WorkerPool {
   /** Settles when all has been done, or `stop` was called; rejects when a worker broke. */
@@ -55,7 +62,7 @@ export class WorkerPool {
     worker.on("message", (message: WorkerMessage) => this.hear(worker, message))
     worker.on("error", (error) => this.fail(error))
     worker.on("exit", (code) => {
-      if (this.workers.has(worker)) this.fail(new Error(`a worker ended with code ${code}`))
+      if (this.workers.has(worker)) this.fail(new WorkerEnded(code))
     })
     this.next(worker)
   }
