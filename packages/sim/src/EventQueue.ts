@@ -26,8 +26,6 @@ export class EventQueue {
   /** Nodes, as doubles (time at 2·id) and as words; replaced when the queue grows. */
   f64: Float64Array
   i32: Int32Array
-  /** Events waiting, cancelled ones included. */
-  size = 0
 
   private readonly fixed: number
   private free = -1
@@ -80,9 +78,8 @@ export class EventQueue {
   }
 
   /** Schedules a fixed node that is not scheduled: its time must have been written to `f64[2 · node]`. */
-  schedule(node: number, order: number): void {
+  readonly schedule = (node: number, order: number): void => {
     this.i32[(node << NODE_SHIFT) | ORDER] = order
-    this.size++
     this.link(node)
   }
 
@@ -117,20 +114,38 @@ export class EventQueue {
     return this.payload[((node - this.fixed) << 1) | 1]!
   }
 
+  /** Events waiting, cancelled ones included. */
+  get size(): number {
+    return this.wheelSize + this.heap.length + this.active.length - this.activeAt
+  }
+
+  // What runs for each event is a field that holds a function: where there is one queue, the compiler then knows it, and
+  // its arrays with it.
+
   /** The next event strictly before `until`, or -1. One made by `push` must be given back with `release`. */
-  pop(until: Time): number {
+  readonly pop = (until: Time): number => {
+    const at = this.activeAt
+    if (at === this.active.length) return this.popFromNextSlot(until)
+    const node = this.active[at]!
+    if (this.f64[node << 1]! >= until) return -1
+    this.activeAt = at + 1
+    return node < this.fixed || this.codeOf(node) >= 0 ? node : this.popAfter(node, until)
+  }
+
+  private popFromNextSlot(until: Time): number {
+    return this.openSlot(until) ? this.pop(until) : -1
+  }
+
+  /** The next event after one that was cancelled. */
+  private popAfter(cancelled: number, until: Time): number {
+    let node = cancelled
     for (;;) {
-      const at = this.activeAt
-      if (at === this.active.length) {
-        if (!this.openSlot(until)) return -1
-        continue
-      }
-      const node = this.active[at]!
-      if (this.f64[node << 1]! >= until) return -1
-      this.activeAt = at + 1
-      this.size--
-      if (node < this.fixed || this.codeOf(node) >= 0) return node
       this.release(node)
+      if (this.activeAt === this.active.length && !this.openSlot(until)) return -1
+      node = this.active[this.activeAt]!
+      if (this.f64[node << 1]! >= until) return -1
+      this.activeAt++
+      if (node < this.fixed || this.codeOf(node) >= 0) return node
     }
   }
 
@@ -140,7 +155,7 @@ export class EventQueue {
     this.free = node
   }
 
-  private link(node: number): void {
+  private readonly link = (node: number): void => {
     const delta = (this.f64[node << 1]! - this.start) * this.perPs
     if (delta < 1) {
       this.insertActive(node)
@@ -172,7 +187,7 @@ export class EventQueue {
   }
 
   /** Into the open slot, at its place: the events before it move up by one. */
-  private insertActive(node: number): void {
+  private readonly insertActive = (node: number): void => {
     if (this.activeAt === 0) this.growActive()
     const { active, keys } = this
     const key = this.keyOf(node)
@@ -187,7 +202,7 @@ export class EventQueue {
   }
 
   /** Opens the earliest slot that has events before `until`; false when there is none. */
-  private openSlot(until: Time): boolean {
+  private readonly openSlot = (until: Time): boolean => {
     const heap = this.heap
     let slots = this.wheelSize > 0 ? this.distance() : -1
     if (heap.length > 0) {
@@ -209,7 +224,7 @@ export class EventQueue {
   }
 
   /** Slots from the cursor to the next occupied one. */
-  private distance(): number {
+  private readonly distance = (): number => {
     const from = this.cursor
     let word = from >> 5
     let bits = this.occupied[word]! & (-1 << (from & 31))
@@ -222,7 +237,7 @@ export class EventQueue {
   }
 
   /** The slot's chain becomes the list, sorted. It is newest first, so that each event mostly goes before all others. */
-  private takeSlot(): void {
+  private readonly takeSlot = (): void => {
     const slot = this.cursor
     const { f64, i32, start, baseOrder } = this
     let node = this.slotHead[slot]!

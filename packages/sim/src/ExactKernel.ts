@@ -98,7 +98,7 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
   }
 
   /** Executes events strictly before `until`, at most `budget` of them; returns how many. 0: none is left before it. */
-  run(until: Time, budget: number): number {
+  readonly run = (until: Time, budget: number): number => {
     const { queue, fixedNodes } = this
     let done = 0
     while (done < budget) {
@@ -115,7 +115,7 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
     return done
   }
 
-  private other(node: number): void {
+  private readonly other = (node: number): void => {
     const queue = this.queue
     const code = queue.codeOf(node)
     const argument = queue.argumentOf(node)
@@ -134,7 +134,7 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
 
   // --- arrivals
 
-  private arrive(from: number): void {
+  private readonly arrive = (from: number): void => {
     const handle = this.takeFromLink(from)
     const port = from ^ 1
     const node = this.ports[(from << P.PORT_SHIFT) | P.PEER]!
@@ -160,7 +160,7 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
    * The way of nearly every packet through a switch: its route is known, and there is nothing to ask the switch. False:
    * it is not such a packet, and nothing was done.
    */
-  private pass(port: number, handle: number): boolean {
+  private readonly pass = (port: number, handle: number): boolean => {
     const { paths, policyWords, ports } = this
     const { words } = this.pool
     const record = handle << Layout.RECORD_SHIFT
@@ -199,7 +199,7 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
     return true
   }
 
-  private forward(node: number, ingress: number, packet: Packet): void {
+  private readonly forward = (node: number, ingress: number, packet: Packet): void => {
     const now = this.time
     const policy = this.switches[node]!
     const hop = packet.hop
@@ -306,7 +306,7 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
 
   // --- queues
 
-  private enqueue(port: number, queue: number, handle: number): void {
+  private readonly enqueue = (port: number, queue: number, handle: number): void => {
     const base = port << P.PORT_SHIFT
     if (this.tracer !== undefined) this.tracer.enqueued(this.time, port, queue, this.packet.at(handle))
     if (this.isFree(base, queue)) {

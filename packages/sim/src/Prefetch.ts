@@ -30,14 +30,14 @@ export class Prefetch {
   }
 
   /** @param nodes event nodes, from `from` on: of those below `fixed`, 2p is the next arrival over the link of port p, 2p + 1 its completion */
-  fetch(nodes: Int32Array, from: number, fixed: number): void {
+  readonly fetch = (nodes: Int32Array, from: number, fixed: number): void => {
     const packets = this.gather(nodes, from, fixed)
     if (packets < 2) return
     this.sink[0]! ^= this.touchPackets(packets)
     this.sink[0]! ^= this.touchTheirs(packets)
   }
 
-  private gather(nodes: Int32Array, from: number, fixed: number): number {
+  private readonly gather = (nodes: Int32Array, from: number, fixed: number): number => {
     const { ports, queues, record } = this
     const end = nodes.length - from < BATCH ? nodes.length : from + BATCH
     let n = 0
@@ -51,7 +51,7 @@ export class Prefetch {
     return n
   }
 
-  private touchPackets(count: number): number {
+  private readonly touchPackets = (count: number): number => {
     const { record } = this
     const { words } = this.pool
     let read = 0
@@ -59,7 +59,7 @@ export class Prefetch {
     return read
   }
 
-  private touchTheirs(count: number): number {
+  private readonly touchTheirs = (count: number): number => {
     const { paths, record } = this
     const { slots, stride } = paths
     const { words } = this.pool

@@ -97,7 +97,7 @@ export abstract class Transmitter {
   // --- from a queue onto a link
 
   /** Whether a silent transmission is over, its completion's turn come and gone. */
-  private isOver(base: number): boolean {
+  private readonly isOver = (base: number): boolean => {
     const until = this.portF64[(base >> 1) | P.BUSY_UNTIL_F64]!
     const now = this.time
     if (until !== now) return until < now
@@ -105,7 +105,7 @@ export abstract class Transmitter {
   }
 
   /** Nothing waits at the port, and a packet of this queue may be sent at once. */
-  protected isFree(base: number, queue: number): boolean {
+  protected readonly isFree = (base: number, queue: number): boolean => {
     const { ports } = this
     if (ports[base | P.OCCUPIED] !== 0 || (((ports[base | P.PAUSED]! & ~1) >> queue) & 1) !== 0) return false
     const busy = ports[base | P.STATE]! & P.BUSY_MASK
@@ -113,7 +113,7 @@ export abstract class Transmitter {
   }
 
   /** Something waits at the port: it is sent now, or when the port is idle. */
-  protected kickNow(port: number): void {
+  protected readonly kickNow = (port: number): void => {
     const base = port << P.PORT_SHIFT
     const state = this.ports[base | P.STATE]!
     const busy = state & P.BUSY_MASK
@@ -128,7 +128,7 @@ export abstract class Transmitter {
   }
 
   /** The port is idle: starts the next packet, when there is one. */
-  protected transmit(port: number, base: number): void {
+  protected readonly transmit = (port: number, base: number): void => {
     this.ports[base | P.STATE]! &= ~P.BUSY_MASK
     if (this.nodeOf[port]! < 0) {
       this.transmitHost(port, base)
@@ -138,7 +138,7 @@ export abstract class Transmitter {
     if (queue >= 0) this.sendFromSwitch(port, base, queue, this.queues.dequeue(port, queue))
   }
 
-  private transmitHost(port: number, base: number): void {
+  private readonly transmitHost = (port: number, base: number): void => {
     const nic = this.nics[~this.nodeOf[port]!]!
     const handle = nic.pull(this.time, port, this.ports[base | P.PAUSED]!)
     if (handle < 0) return
@@ -151,7 +151,7 @@ export abstract class Transmitter {
   }
 
   /** A packet that has left its queue. */
-  protected sendFromSwitch(port: number, base: number, queue: number, handle: number): void {
+  protected readonly sendFromSwitch = (port: number, base: number, queue: number, handle: number): void => {
     if (this.tracer !== undefined || !this.leaves(port, queue, handle)) {
       const now = this.time
       // Busy from here on: the policy may send a PFC frame through this very port.
@@ -163,7 +163,7 @@ export abstract class Transmitter {
   }
 
   /** Does for the switch what there is to do as the packet leaves; false, and nothing done, when it must be asked. */
-  private leaves(port: number, queue: number, handle: number): boolean {
+  private readonly leaves = (port: number, queue: number, handle: number): boolean => {
     const code = this.ports[(port << P.PORT_SHIFT) | P.LEAVE]!
     if (code === P.Leave.Nothing) return false
     const { policyWords } = this
@@ -182,13 +182,13 @@ export abstract class Transmitter {
   }
 
   /** Stamps telemetry for the switch. */
-  protected stamp(port: number, handle: number, code: number, waitingBytes: number): void {
+  protected readonly stamp = (port: number, handle: number, code: number, waitingBytes: number): void => {
     const sent = this.portF64[(port << (P.PORT_SHIFT - 1)) | P.SENT_BYTES_F64]!
     this.packet.at(handle).stampHop(this.time, sent, waitingBytes, code, this.nodeOf[port]!)
   }
 
   /** Starts to send. `awaited`: somebody waits for the end of this transmission. */
-  protected start(port: number, base: number, handle: number, awaited: boolean): void {
+  protected readonly start = (port: number, base: number, handle: number, awaited: boolean): void => {
     const { ports, portF64, pool, queue } = this
     const { words } = pool
     const f = base >> 1
@@ -224,7 +224,7 @@ export abstract class Transmitter {
   }
 
   /** The first packet on the link of `from` has reached the other end; the next one's arrival is the port's event now. */
-  protected takeFromLink(from: number): number {
+  protected readonly takeFromLink = (from: number): number => {
     const { ports, pool, queue } = this
     const { words } = pool
     const at = (from << P.PORT_SHIFT) | P.LINK_HEAD
