@@ -8,6 +8,7 @@ import { generateCommand } from "./commands/GenerateCommand.ts"
 import { lintCommand } from "./commands/LintCommand.ts"
 import { runCommand } from "./commands/RunCommand.ts"
 import { schemaCommand } from "./commands/SchemaCommand.ts"
+import { sizeCommand } from "./commands/SizeCommand.ts"
 import { startCommand } from "./commands/StartCommand.ts"
 import { sweepCommand } from "./commands/SweepCommand.ts"
 import { traceCommand } from "./commands/TraceCommand.ts"
@@ -27,6 +28,7 @@ const root = Command.make("rdmakit").pipe(
     traceCommand,
     lintCommand,
     generateCommand,
+    sizeCommand,
     claimsCommand,
     schemaCommand,
     startCommand,
