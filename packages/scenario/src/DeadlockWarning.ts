@@ -20,7 +20,8 @@ export const deadlockWarnings = (
   for (const { priority } of traffic()) priorities.add(priority)
   const warnings: Array<InputNote> = []
   for (const priority of [...priorities].sort((a, b) => a - b)) {
-    const cycle = bufferCycle(graph, ports, routes, ofPriority(traffic(), priority))
+    const pairs = priorities.size === 1 ? traffic() : ofPriority(traffic(), priority)
+    const cycle = bufferCycle(graph, ports, routes, pairs)
     if (cycle === undefined) continue
     const text = `the routes can deadlock: if PFC pauses priority ${priority} at all of these ports, each waits for the next: ${cycleText(cycle, ports)}`
     warnings.push({ file, line, column, kind: "warning", text })

@@ -49,12 +49,19 @@ const dependencies = (graph: Graph, ports: Ports, routes: Routes, pairs: Iterabl
   const next = new Map<number, Set<number>>()
   const isSwitch = (node: number): boolean => graph.isSwitch[node] === 1
   for (const { destination, first } of groups(ports, routes, pairs, isSwitch)) {
-    const onward = (node: number): Array<number> =>
-      [...routes.nextHops(node, destination)].filter((port) => isSwitch(ports.peerNode(port)))
+    const onward = new Map<number, ReadonlyArray<number>>()
+    const onwardOf = (node: number): ReadonlyArray<number> => {
+      let list = onward.get(node)
+      if (list === undefined) {
+        list = Array.from(routes.nextHops(node, destination)).filter((port) => isSwitch(ports.peerNode(port)))
+        onward.set(node, list)
+      }
+      return list
+    }
     const seen = new Set(first)
     // A set is walked in the order of its growth: nodes that are added are visited too.
     for (const node of seen) {
-      for (const port of onward(node)) {
+      for (const port of onwardOf(node)) {
         const peer = ports.peerNode(port)
         seen.add(peer)
         let after = next.get(port)
@@ -62,7 +69,7 @@ const dependencies = (graph: Graph, ports: Ports, routes: Routes, pairs: Iterabl
           after = new Set()
           next.set(port, after)
         }
-        for (const further of onward(peer)) after.add(further)
+        for (const further of onwardOf(peer)) after.add(further)
       }
     }
   }
@@ -89,19 +96,17 @@ const groups = (
     }
     return number
   }
-  const known = new Map<number, { destination: number; first: Set<number> }>()
-  const done = new Set<number>()
+  const known = new Map<number, { destination: number; first: Set<number>; from: Set<number> }>()
   for (const { source, destination } of pairs) {
     const to = numberOf(destination)
-    // There are fewer than 2^26 hosts.
-    const pair = numberOf(source) * 2 ** 26 + to
-    if (done.has(pair)) continue
-    done.add(pair)
     let group = known.get(to)
     if (group === undefined) {
-      group = { destination, first: new Set() }
+      group = { destination, first: new Set(), from: new Set() }
       known.set(to, group)
     }
+    const from = numberOf(source)
+    if (group.from.has(from)) continue
+    group.from.add(from)
     for (const port of routes.nextHops(source, destination)) {
       const node = ports.peerNode(port)
       if (isSwitch(node)) group.first.add(node)
