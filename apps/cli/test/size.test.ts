@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { alphaShares, dcqcnBounds } from "../src/size/Sizing.ts"
-import { folderOf, rdmakit } from "./rdmakit.ts"
+import { folderOf, rdmakit, textOf } from "./rdmakit.ts"
 
 const size = (args: string) => rdmakit(["size", ...args.split(" ")])
 const json = async (args: string) => {
@@ -111,6 +111,24 @@ switch: { pauseThreshold: 5KB }
     )
     const lossy = await rdmakit(["lint", "ring.yaml", "--set", "switch={lossless: false}"], { cwd })
     expect(lossy.out).not.toContain("deadlock")
+  })
+
+  test("so it does of the simulator's own files, where acknowledgements have their own priority or none", async () => {
+    const config = textOf("tiny/timely.config.txt").replaceAll("tiny/", "")
+    const links = [0, 1, 2, 3, 4].flatMap((i) => [`${i} ${5 + i}`, `${5 + i} ${5 + ((i + 1) % 5)}`])
+    const topology = ["10 5 10", "5 6 7 8 9", ...links.map((ends) => `${ends} 100Gbps 1000ns 0`)]
+    const flow = ["5", ...[0, 1, 2, 3, 4].map((i) => `${i} ${(i + 2) % 5} 3 100 1000 2`)]
+    const cwd = folderOf({
+      "config.txt": config,
+      "topology.txt": `${topology.join("\n")}\n`,
+      "flow.txt": `${flow.join("\n")}\n`,
+      "trace.txt": textOf("tiny/trace.txt"),
+    })
+    const { code, out } = await rdmakit(["lint", "config.txt"], { cwd })
+    expect(code).toBe(0)
+    expect(out).toMatch(
+      /^config.txt:\d+:\d+: warning: the routes can deadlock: if PFC pauses priority 3 at all of these/m,
+    )
   })
 
   test("run warns before, says afterwards which ports wait for each other, and why each flow is unfinished", async () => {
