@@ -7,9 +7,11 @@ import { RcOptionsError } from "@rdmakit/transport-ib"
 import { Context, Data, Effect, Layer } from "effect"
 import type { AdmissionModel } from "./FlowAdmission.ts"
 import { type NicFactory, readyListNics, type SwitchFactory } from "./Models.ts"
+import type { NativeOptions } from "./NativeParts.ts"
 import { NativeRun } from "./NativeRun.ts"
 import { sharedBufferSwitches } from "./NativeSwitch.ts"
 import type { TransportSettings } from "./NativeTransport.ts"
+import type { WatchdogSettings } from "./PfcWatchdog.ts"
 import type { RunOutcome } from "./Run.ts"
 import { type RunFault, type SimulateOptions, simulate } from "./simulate.ts"
 import { type FlowInput, FlowInvalid, flowsOf } from "./Workload.ts"
@@ -34,6 +36,16 @@ export const Transport = Context.Reference<TransportSettings>("@rdmakit/fabric/T
 
 /** What holds flows back at their hosts; nothing unless a layer says otherwise. */
 export const AdmissionControl = Context.Reference<AdmissionModel | undefined>("@rdmakit/fabric/AdmissionControl", {
+  defaultValue: () => undefined,
+})
+
+/** How switch ports choose among their queues; strict priorities unless a layer says otherwise. */
+export const Scheduling = Context.Reference<NonNullable<NativeOptions["discipline"]>>("@rdmakit/fabric/Scheduling", {
+  defaultValue: () => "strict" as const,
+})
+
+/** A PFC watchdog at every switch port; none unless a layer says otherwise. */
+export const Watchdog = Context.Reference<WatchdogSettings | undefined>("@rdmakit/fabric/Watchdog", {
   defaultValue: () => undefined,
 })
 
@@ -77,11 +89,18 @@ export class Fabric extends Context.Service<
       const nics = yield* NicModel
       const transport = yield* Transport
       const admission = yield* AdmissionControl
+      const discipline = yield* Scheduling
+      const watchdog = yield* Watchdog
+      const more = {
+        discipline,
+        ...(admission === undefined ? {} : { admission }),
+        ...(watchdog === undefined ? {} : { watchdog }),
+      }
       const assemble = (flows: ReadonlyArray<FlowInput>, { seed = 0, until = NEVER }: FabricOptions): NativeRun => {
         const [error] = validate(graph)
         if (error !== undefined) throw error
         return new NativeRun(
-          { graph, controller, switches, nics, transport, seed, ...(admission === undefined ? {} : { admission }) },
+          { graph, controller, switches, nics, transport, seed, ...more },
           { flows: flowsOf(flows, graph), until },
         )
       }

@@ -82,7 +82,7 @@ export class World {
 
   readonly parts: WorldParts
   readonly watchdog: PfcWatchdog | undefined
-  private readonly nics: Array<HostNic<RcCommand, RcEvent> | undefined>
+  private readonly hostNics: HostNic<RcCommand, RcEvent>
   private readonly samplers: Array<Sampler> = []
   private readonly ack: Ack
   private readonly failures = new Map<number, string>()
@@ -136,11 +136,8 @@ export class World {
     })
     this.kernel.paths.ensure(2 * flows.count + 1)
     this.watchdog = parts.watchdog === undefined ? undefined : this.watched(parts.watchdog)
-    this.nics = new Array(graph.nodes).fill(undefined)
-    for (let node = 0; node < graph.nodes; node++) {
-      if (graph.isSwitch[node] === 1) this.addSwitch(node)
-      else this.addNic(node)
-    }
+    for (let node = 0; node < graph.nodes; node++) if (graph.isSwitch[node] === 1) this.addSwitch(node)
+    this.hostNics = this.addNics()
     this.kernel.onCall = (now, target, argument) => this.called(now, target, argument)
     if (flows.count > 0) this.kernel.callAt(flows.start[0]!, Call.Reader, 0)
   }
@@ -166,22 +163,24 @@ export class World {
     return watchdog
   }
 
-  private addNic(node: number): void {
-    const nic = this.parts.makeNic({
-      node,
+  /** One object for the NICs of all hosts. */
+  private addNics(): HostNic<RcCommand, RcEvent> {
+    const { graph, makeNic, controlPauseMask } = this.parts
+    const hosts = Array.from({ length: graph.nodes }, (_, node) => node).filter((node) => graph.isSwitch[node] === 0)
+    const nic = makeNic({
       ports: this.kernel,
       endpoints: this.endpoints,
-      portIds: [...this.ports.portsOf(node)],
-      controlPauseMask: this.parts.controlPauseMask,
+      portIds: hosts.flatMap((node) => [...this.ports.portsOf(node)]),
+      controlPauseMask,
       onEvent: (endpoint, event) => this.flowEvent(endpoint, event),
     })
-    this.nics[node] = nic
-    this.kernel.nics[node] = nic
+    for (const node of hosts) this.kernel.nics[node] = nic
+    return nic
   }
 
-  /** The NIC of a host. */
+  /** The NIC of a host, an object that serves them all; undefined for a switch. */
   nic(node: number): HostNic<RcCommand, RcEvent> | undefined {
-    return this.nics[node]
+    return this.parts.graph.isSwitch[node] === 1 ? undefined : this.hostNics
   }
 
   /** Adds a sampler; before the run, or from within it with a `first` not before now. */
@@ -274,7 +273,7 @@ export class World {
     this.endpoints.add(requester)
     this.endpoints.add(responder)
     requester.command(now, { writeBytes: flows.bytes[flow]!, message: flow })
-    this.nics[source]!.add(now, requester)
+    this.hostNics.add(now, requester)
   }
 
   /** Port through which a queue pair of `node` sends to `peer`; undefined without a way. */

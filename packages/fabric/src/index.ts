@@ -5,10 +5,12 @@ export {
   type FabricOptions,
   NetworkInvalid,
   NicModel,
+  Scheduling,
   SwitchModel,
   simulateFlows,
   Topology,
   Transport,
+  Watchdog,
 } from "./Fabric.ts"
 export type { AdmissionModel, FlowAdmission } from "./FlowAdmission.ts"
 export type { Flow } from "./FlowTable.ts"

@@ -9,11 +9,13 @@ import {
   type FlowInput,
   NicModel,
   readyListNics,
+  Scheduling,
   SwitchModel,
   sharedBufferSwitches,
   simulateFlows,
   Topology,
   Transport,
+  Watchdog,
 } from "../src/index.ts"
 import { incast } from "./runs.ts"
 
@@ -121,4 +123,22 @@ it("flows are sorted by start", async () => {
   ])
   expect([...outcome.flows.source]).toEqual([2, 0])
   expect(outcome.flowsFinished).toBe(2)
+})
+
+it("so can the scheduler of ports, and a watchdog be added", async () => {
+  const contest = [1, 2].map((priority) => ({ source: priority, destination: 0, size: "1MB", priority }))
+  const network = Fabric.layer.pipe(
+    Layer.provide(Layer.succeed(CongestionControl, timely(timelyPresets.simulation))),
+    Layer.provide(Layer.succeed(Topology, star(3))),
+  )
+  const strict = await simulate(network, contest)
+  expect(strict.watchdog).toBeNull()
+  expect(strict.flows.finished[1]).toBeLessThan(0.6 * strict.flows.finished[0]!)
+  const more = network.pipe(
+    Layer.provide(Layer.succeed(Scheduling, "round-robin")),
+    Layer.provide(Layer.succeed(Watchdog, {})),
+  )
+  const inTurn = await simulate(more, contest)
+  expect(inTurn.watchdog).toEqual({ storms: 0, restored: 0, drained: 0 })
+  expect(inTurn.flows.finished[1]).toBeGreaterThan(0.9 * inTurn.flows.finished[0]!)
 })
