@@ -19,6 +19,7 @@ const slowdown = (
   unit: "",
   mark: "digitised",
   published,
+  reasons: { all: { quick: "a short run: incasts and pauses have not built up as they do in the source's" } },
 })
 
 const flows = (duration: string) => [

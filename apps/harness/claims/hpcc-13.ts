@@ -68,6 +68,10 @@ export const hpcc13: Figure = {
       unit: "bit/s",
       mark: "digitised",
       published: { "per-ACK only": 0 },
+      reasons: {
+        "per-ACK only":
+          "it stops and stays low for about 60 µs here, not 195, and oscillates from then on as published",
+      },
       order: [["per-ACK only", "HPCC"]],
     },
   ],

@@ -8,6 +8,7 @@ import { hpcc13 } from "./hpcc-13.ts"
 import { hpcc14 } from "./hpcc-14.ts"
 import { laterHadoop30, laterHadoop50, laterWebSearch30, laterWebSearch50 } from "./later.ts"
 import { pintGoodput, pintSampling } from "./pint.ts"
+import { collapse, parameters, remedies } from "./remedies.ts"
 
 /** Every figure, in the order in which it is shown. */
 export const figures: ReadonlyArray<Figure> = [
@@ -30,4 +31,7 @@ export const figures: ReadonlyArray<Figure> = [
   laterHadoop50,
   pintGoodput,
   pintSampling,
+  collapse,
+  remedies,
+  parameters,
 ]

@@ -18,7 +18,7 @@ export const pintGoodput: Figure = {
   about: "Web search flows at 70 % load, payload: with 42 octets of telemetry a packet, or 2. A fat tree of 16 hosts.",
   scenario: { seed: 1, topology: { builder: "fat-tree", k: 4 } },
   extents: {
-    quick: { scenario: flows("WebSearch", 0.7, "4ms"), window: "4ms", warmup: "500us", less: "4 ms of arrivals" },
+    quick: { scenario: flows("WebSearch", 0.7, "3ms"), window: "3ms", warmup: "500us", less: "3 ms of arrivals" },
     full: { scenario: flows("WebSearch", 0.7, "200ms"), window: "200ms", warmup: "10ms", less: "0.2 s of arrivals" },
   },
   systems: [hpcc, pint("HPCC-PINT", 1)],
@@ -54,7 +54,7 @@ export const pintSampling: Figure = {
   about: "Hadoop flows at 50 %; a digest on every packet, on one in 16, on one in 256. A fat tree of 16 hosts.",
   scenario: { seed: 1, topology: { builder: "fat-tree", k: 4 } },
   extents: {
-    quick: { scenario: flows("FB_Hadoop", 0.5, "4ms"), window: "4ms", warmup: "500us", less: "4 ms of arrivals" },
+    quick: { scenario: flows("FB_Hadoop", 0.5, "3ms"), window: "3ms", warmup: "500us", less: "3 ms of arrivals" },
     full: { scenario: flows("FB_Hadoop", 0.5, "200ms"), window: "200ms", warmup: "10ms", less: "0.2 s of arrivals" },
   },
   systems: [pint("every packet", 1), pint("1 in 16", 1 / 16), pint("1 in 256", 1 / 256)],
