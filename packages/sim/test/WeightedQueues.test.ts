@@ -31,7 +31,9 @@ const queuesOf = (weights: ReadonlyArray<number>) => {
     }
     return order
   }
-  const pause = (mask: number): void => void (ports[(1 << P.PORT_SHIFT) | P.PAUSED] = mask)
+  const pause = (mask: number): void => {
+    ports[(1 << P.PORT_SHIFT) | P.PAUSED] = mask
+  }
   return { add, served, pause, queues }
 }
 
