@@ -59,7 +59,7 @@ const ports: NicPorts = {
 }
 
 const endpoints = new Endpoints<never, never>()
-const nic = new ReadyListNic({ node: 0, ports, endpoints, portIds: [0], controlPauseMask: 0, onEvent: () => {} })
+const nic = new ReadyListNic({ ports, endpoints, portIds: [0], controlPauseMask: 0, onEvent: () => {} })
 for (const each of [sender(0, 0), sender(2, 4 * PACKET_PS)]) {
   endpoints.add(each)
   nic.add(0, each)

@@ -3,13 +3,11 @@ import { NEVER, type Nic, type NicPorts, type Time, type Timers } from "@rdmakit
 import type { Endpoints, NicQueuePair } from "./Endpoints.ts"
 
 export interface HostNicOptions<Command, Event> {
-  /** The host. */
-  readonly node: number
   /** The kernel. */
   readonly ports: NicPorts
   /** The queue pairs of the whole world. */
   readonly endpoints: Endpoints<Command, Event>
-  /** Kernel ports of this host, in order of their interfaces. */
+  /** Kernel ports it serves: one host's, or those of many. */
   readonly portIds: ReadonlyArray<number>
   /** Bits of the paused priorities that hold acknowledgements back: their own priority's. */
   readonly controlPauseMask: number
@@ -27,15 +25,14 @@ const TIMEOUT = 15
 /**
  * What every ideal NIC does: hands packets to endpoints and lets out what they answer, control packets ahead of data,
  * and keeps their timers. It costs no time itself. How the next queue pair is chosen is the subclass's.
+ *
+ * One object serves the NICs of a whole world: what a NIC keeps, it keeps by port. What runs for each packet is a field
+ * that holds a function, so that the compiler knows the object and what it consists of.
  */
 export abstract class HostNic<Command, Event> implements Nic {
-  private readonly node: number
   protected readonly ports: NicPorts
   protected readonly endpoints: Endpoints<Command, Event>
   private readonly out: Packet
-  /** It has one port. */
-  protected readonly sole: boolean
-  private readonly indexOf: ReadonlyMap<number, number>
   private readonly controlPauseMask: number
   private readonly onEvent: (endpoint: NicQueuePair<Command, Event>, event: Event) => void
   /** Whether a port looks for something to send after a controller's timer. */
@@ -46,11 +43,8 @@ export abstract class HostNic<Command, Event> implements Nic {
   onControl: ((now: Time, port: number, packet: Packet) => void) | undefined = undefined
 
   constructor(options: HostNicOptions<Command, Event>) {
-    this.node = options.node
     this.ports = options.ports
     this.endpoints = options.endpoints
-    this.sole = options.portIds.length === 1
-    this.indexOf = new Map(options.portIds.map((port, index) => [port, index]))
     this.out = new Packet(options.ports.pool)
     for (const port of options.portIds) options.ports.policyWords[options.ports.policyAt(port) + CONTROL_HEAD] = -1
     this.controlPauseMask = options.controlPauseMask
@@ -63,13 +57,13 @@ export abstract class HostNic<Command, Event> implements Nic {
    */
   abstract add(now: Time, endpoint: NicQueuePair<Command, Event>): void
   /** An endpoint's state may have changed: an acknowledgement, a timer, a new message. */
-  protected abstract touched(now: Time, endpoint: NicQueuePair<Command, Event>): void
-  /** The next data packet of port `port`, the `index`-th of this host, or -1. */
-  protected abstract pullData(now: Time, index: number, port: number, paused: number): number
+  protected abstract readonly touched: (now: Time, endpoint: NicQueuePair<Command, Event>) => void
+  /** The next data packet of a port, or -1. */
+  protected abstract readonly pullData: (now: Time, port: number, paused: number) => number
   /** `pullData` would come to nothing, whatever the pauses. */
-  protected abstract dataQuiet(index: number): boolean
+  protected abstract readonly dataQuiet: (port: number) => boolean
 
-  receive(now: Time, packet: Packet, _port: number): void {
+  readonly receive = (now: Time, packet: Packet, _port: number): void => {
     const endpoint = this.endpoints.at(packet.flow ^ 1)
     const { handle } = packet
     if (endpoint === undefined) {
@@ -121,16 +115,11 @@ export abstract class HostNic<Command, Event> implements Nic {
       if (((changed >> timer) & 1) === 0) continue
       if (event[timer]! >= 0) this.ports.cancelTimer(event[timer]!)
       const time = due[timer]!
-      event[timer] = time === NEVER ? -1 : this.ports.timerAt(this.node, endpoint.flow, timer, time)
+      event[timer] = time === NEVER ? -1 : this.ports.timerAt(endpoint.node, endpoint.flow, timer, time)
     }
   }
 
-  /** Index of a kernel port among this host's. */
-  protected portIndex(port: number): number {
-    return this.sole ? 0 : this.indexOf.get(port)!
-  }
-
-  pull(now: Time, port: number, paused: number): number {
+  readonly pull = (now: Time, port: number, paused: number): number => {
     const words = this.ports.policyWords
     const at = this.ports.policyAt(port) + CONTROL_HEAD
     const head = words[at]!
@@ -138,15 +127,15 @@ export abstract class HostNic<Command, Event> implements Nic {
       words[at] = this.ports.pool.words[(head << Layout.RECORD_SHIFT) + Layout.NEXT]!
       return head
     }
-    return this.pullData(now, this.portIndex(port), port, paused)
+    return this.pullData(now, port, paused)
   }
 
-  quiet(port: number): boolean {
-    return this.ports.policyWords[this.ports.policyAt(port) + CONTROL_HEAD]! < 0 && this.dataQuiet(this.portIndex(port))
+  readonly quiet = (port: number): boolean => {
+    return this.ports.policyWords[this.ports.policyAt(port) + CONTROL_HEAD]! < 0 && this.dataQuiet(port)
   }
 
   /** After anything happened to an endpoint: its replies, its timers, its events. */
-  protected drain(now: Time, endpoint: NicQueuePair<Command, Event>): void {
+  protected readonly drain = (now: Time, endpoint: NicQueuePair<Command, Event>): void => {
     while (endpoint.controlPending && this.reply(now, endpoint, this.ports.pool.alloc())) {}
     this.armTimer(endpoint)
     const { timers } = endpoint
@@ -157,16 +146,16 @@ export abstract class HostNic<Command, Event> implements Nic {
     this.touched(now, endpoint)
   }
 
-  private armTimer(endpoint: NicQueuePair<Command, Event>): void {
+  private readonly armTimer = (endpoint: NicQueuePair<Command, Event>): void => {
     const time = endpoint.nextTimeout
     if (time < this.endpoints.armed(endpoint.flow)) {
       this.endpoints.arm(endpoint.flow, time)
-      this.ports.timerAt(this.node, endpoint.flow, TIMEOUT, time)
+      this.ports.timerAt(endpoint.node, endpoint.flow, TIMEOUT, time)
     }
   }
 
   /** Lets out one control packet, in the record of `handle`; false, and the record is given back, when there is none. */
-  private reply(now: Time, endpoint: NicQueuePair<Command, Event>, handle: number): boolean {
+  private readonly reply = (now: Time, endpoint: NicQueuePair<Command, Event>, handle: number): boolean => {
     const { policyWords, pool } = this.ports
     pool.recycle(handle)
     const out = this.out.at(handle)
@@ -183,7 +172,7 @@ export abstract class HostNic<Command, Event> implements Nic {
   }
 
   /** Asks an endpoint for a data packet; the endpoint can send one now. */
-  protected take(now: Time, endpoint: NicQueuePair<Command, Event>): number {
+  protected readonly take = (now: Time, endpoint: NicQueuePair<Command, Event>): number => {
     const handle = this.ports.pool.alloc()
     if (endpoint.pollTransmit(now, this.out.at(handle))) {
       this.armTimer(endpoint)

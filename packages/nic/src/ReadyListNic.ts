@@ -57,7 +57,10 @@ export class ReadyListNic<Command, Event> extends HostNic<Command, Event> {
 
   constructor(options: HostNicOptions<Command, Event>) {
     super(options)
-    this.lists = options.portIds.map(() => new PortList<NicQueuePair<Command, Event>>())
+    this.lists = Array.from(
+      { length: Math.max(...options.portIds) + 1 },
+      () => new PortList<NicQueuePair<Command, Event>>(),
+    )
   }
 
   add(now: Time, endpoint: NicQueuePair<Command, Event>): void {
@@ -66,29 +69,33 @@ export class ReadyListNic<Command, Event> extends HostNic<Command, Event> {
     this.ports.kick(now, endpoint.port)
   }
 
-  protected touched(now: Time, endpoint: NicQueuePair<Command, Event>): void {
+  protected readonly touched = (now: Time, endpoint: NicQueuePair<Command, Event>): void => {
     if (endpoint.rateChanged) {
       endpoint.rateChanged = false
       // In a ready list it is found out at its turn.
-      if (endpoint.place >= 0) this.lists[this.portIndex(endpoint.port)]!.paced.update(endpoint, endpoint.paceTime)
+      if (endpoint.place >= 0) this.lists[endpoint.port]!.paced.update(endpoint, endpoint.paceTime)
     }
     if (endpoint.place === NOWHERE && endpoint.hasData && !endpoint.windowBound) {
-      this.queue(now, this.lists[this.portIndex(endpoint.port)]!, endpoint)
+      this.queue(now, this.lists[endpoint.port]!, endpoint)
     }
   }
 
-  protected dataQuiet(index: number): boolean {
-    const list = this.lists[index]!
+  protected readonly dataQuiet = (port: number): boolean => {
+    const list = this.lists[port]!
     return list.mask === 0 && list.paced.size === 0
   }
 
-  private queue(now: Time, list: PortList<NicQueuePair<Command, Event>>, endpoint: NicQueuePair<Command, Event>): void {
+  private readonly queue = (
+    now: Time,
+    list: PortList<NicQueuePair<Command, Event>>,
+    endpoint: NicQueuePair<Command, Event>,
+  ): void => {
     if (endpoint.paceTime > now) list.paced.push(endpoint, endpoint.paceTime)
     else list.push(endpoint.priority, endpoint)
   }
 
-  protected pullData(now: Time, index: number, port: number, paused: number): number {
-    const list = this.lists[index]!
+  protected readonly pullData = (now: Time, port: number, paused: number): number => {
+    const list = this.lists[port]!
     while (list.paced.least <= now) {
       const endpoint = list.paced.pop()
       list.push(endpoint.priority, endpoint)

@@ -19,15 +19,12 @@ const LISTED = 0
 export class RoundRobinNic<Command, Event> extends HostNic<Command, Event> {
   // Rates that a timer changes show with the next packet: the reference looks for none to send.
   protected override readonly timersKick = false
-  /** Flow indices of each port's queue pairs. */
+  /** Flow indices of each port's queue pairs, by port. */
   private readonly lists: ReadonlyArray<Array<number>>
-  /** The first port's, which mostly is the only one. */
-  private readonly first: Array<number>
 
   constructor(options: HostNicOptions<Command, Event>) {
     super(options)
-    this.lists = options.portIds.map(() => [])
-    this.first = this.lists[0]!
+    this.lists = Array.from({ length: Math.max(...options.portIds) + 1 }, () => [])
     for (const port of options.portIds) options.ports.policyWords[options.ports.policyAt(port) + LAST] = 0
   }
 
@@ -35,13 +32,13 @@ export class RoundRobinNic<Command, Event> extends HostNic<Command, Event> {
     if (endpoint.place === NOWHERE) {
       endpoint.place = LISTED
       endpoint.lendTimers()
-      this.list(this.portIndex(endpoint.port)).push(endpoint.flow)
+      this.lists[endpoint.port]!.push(endpoint.flow)
     }
     this.drain(now, endpoint)
     this.ports.kick(now, endpoint.port)
   }
 
-  protected touched(now: Time, endpoint: NicQueuePair<Command, Event>): void {
+  protected readonly touched = (now: Time, endpoint: NicQueuePair<Command, Event>): void => {
     this.endpoints.note(endpoint)
     if (!endpoint.rateChanged) return
     endpoint.rateChanged = false
@@ -51,16 +48,12 @@ export class RoundRobinNic<Command, Event> extends HostNic<Command, Event> {
     if (wake !== NEVER && paceTime < wake) this.ports.wakeAt(port, paceTime > now ? paceTime : now)
   }
 
-  private list(index: number): Array<number> {
-    return index === 0 ? this.first : this.lists[index]!
+  protected readonly dataQuiet = (port: number): boolean => {
+    return this.lists[port]!.length === 0
   }
 
-  protected dataQuiet(index: number): boolean {
-    return this.list(index).length === 0
-  }
-
-  protected pullData(now: Time, index: number, port: number, paused: number): number {
-    const list = this.list(index)
+  protected readonly pullData = (now: Time, port: number, paused: number): number => {
+    const list = this.lists[port]!
     const count = list.length
     if (count === 0) return -1
     const { paceTimes, scan } = this.endpoints
@@ -94,7 +87,7 @@ export class RoundRobinNic<Command, Event> extends HostNic<Command, Event> {
     return handle
   }
 
-  private sleep(now: Time, list: ReadonlyArray<number>, port: number): void {
+  private readonly sleep = (now: Time, list: ReadonlyArray<number>, port: number): void => {
     const { paceTimes, scan } = this.endpoints
     let time = NEVER
     for (let i = 0; i < list.length; i++) {

@@ -15,7 +15,6 @@ describe.each(kinds)("%s as a host's NIC", (_name, make) => {
     const endpoints = options.endpoints ?? new Endpoints<number, string>()
     const events: Array<string> = []
     const nic = make({
-      node: 6,
       ports,
       endpoints,
       portIds,

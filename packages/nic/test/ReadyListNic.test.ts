@@ -9,7 +9,6 @@ type Given = ConstructorParameters<typeof FakeQueuePair>[1]
 const host = <Ports extends FakePorts>(ports: Ports, portIds: ReadonlyArray<number> = [0]) => {
   const endpoints = new Endpoints<number, string>()
   const nic = new ReadyListNic<number, string>({
-    node: 0,
     ports,
     endpoints,
     portIds,

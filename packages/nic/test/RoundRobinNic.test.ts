@@ -9,7 +9,6 @@ const host = (count: number, make: (flow: number) => FakeQueuePair = (flow) => n
   const ports = new FakePorts()
   const endpoints = new Endpoints<number, string>()
   const nic = new RoundRobinNic<number, string>({
-    node: 0,
     ports,
     endpoints,
     portIds: [0],

@@ -6,7 +6,6 @@ import { FakePorts } from "./world.ts"
 
 const make = Effect.map(NicModel, (model) =>
   model.make<number, string>({
-    node: 0,
     ports: new FakePorts(),
     endpoints: new Endpoints(),
     portIds: [0],

@@ -11,7 +11,7 @@ export const bit = (priority: number): number => 1 << priority
 
 /** A queue pair that does as a test says. */
 export class FakeQueuePair implements NicQueuePair<number, string> {
-  readonly node = 0
+  readonly node = 6
   readonly flow: number
   readonly priority: number
   port: number

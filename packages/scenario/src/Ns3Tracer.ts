@@ -35,7 +35,7 @@ export class Ns3Tracer implements Tracer {
     for (const node of options.nodes) {
       this.traced[node] = 1
       const nic = world.nic(node)
-      if (nic !== undefined) nic.onControl = (now, port, packet) => this.write(now, port, 0, packet, ENQUEUE)
+      if (nic !== undefined) nic.onControl = (now, port, packet) => this.enqueued(now, port, 0, packet)
     }
     world.kernel.tracer = this
   }
