@@ -91,7 +91,7 @@ const usageHook = `data:text/javascript,${encodeURIComponent(
 const timeRun = (command: string, config: string): Cost => {
   const usageFile = join(folder, "usage.json")
   const results = join(folder, "results")
-  output(process.execPath, ["--import", usageHook, command, "run", config, "--out", results, "--json", "--force"], {
+  output(process.execPath, ["--import", usageHook, command, "run", config, "--out", results, "--no-report", "--json", "--force"], {
     cwd: folder,
     env: { ...process.env, BENCH_USAGE: usageFile },
   })
