@@ -91,10 +91,14 @@ const usageHook = `data:text/javascript,${encodeURIComponent(
 const timeRun = (command: string, config: string): Cost => {
   const usageFile = join(folder, "usage.json")
   const results = join(folder, "results")
-  output(process.execPath, ["--import", usageHook, command, "run", config, "--out", results, "--no-report", "--json", "--force"], {
-    cwd: folder,
-    env: { ...process.env, BENCH_USAGE: usageFile },
-  })
+  output(
+    process.execPath,
+    ["--import", usageHook, command, "run", config, "--out", results, "--no-report", "--json", "--force"],
+    {
+      cwd: folder,
+      env: { ...process.env, BENCH_USAGE: usageFile },
+    },
+  )
   const reference = gunzipSync(readFileSync(join(data, "hpcc.fct.txt.gz")))
   if (!readFileSync(join(results, "hpcc.fct.txt")).equals(reference)) {
     console.error("bench: completion times are not the reference's; what was timed is not this case")
