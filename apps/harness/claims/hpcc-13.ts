@@ -10,7 +10,7 @@ export const hpcc13: Figure = {
   id: "hpcc-13",
   title: "Reacting to every acknowledgement and once a round trip",
   source: "HPCC, SIGCOMM 2019",
-  section: "§5.4, Figure 13",
+  section: "Figure 13",
   about:
     "Sixteen hosts send 4 MB each to one through a single switch, links of 100 Gb/s and 1 µs. HPCC as in the paper, beside what reacts to every acknowledgement alone and once a round trip alone.",
   scenario: {

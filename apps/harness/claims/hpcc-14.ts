@@ -11,7 +11,7 @@ export const hpcc14: Figure = {
   id: "hpcc-14",
   title: "Additive increase and the queue",
   source: "HPCC, SIGCOMM 2019",
-  section: "§5.4, Figure 14",
+  section: "Figure 14",
   about:
     "Sixteen flows into one link of 100 Gb/s, base RTT 4 µs; the queue from 1 ms on, after the first burst is gone. The bound is 150 B: the 5 % above the target of 95 %, of 100 Gb/s times 4 µs, shared by 16.",
   scenario: {
@@ -25,7 +25,7 @@ export const hpcc14: Figure = {
   },
   systems: [5, 25, 150, 300].map(increase),
   probe: { every: "1us", port: [17, 16] },
-  pictures: [{ kind: "queue-distribution", title: "Queue to the receiver" }],
+  pictures: [{ kind: "queue-distribution", title: "Queue to the receiver", from: "1ms" }],
   claims: [
     {
       id: "p95",

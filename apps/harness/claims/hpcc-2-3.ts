@@ -1,7 +1,7 @@
 import type { Figure, System } from "../src/Claim.ts"
 
 const NETWORK =
-  "the paper measured a pod in production; ours is its testbed of 32 hosts with a buffer of 2 MiB a switch, web search flows and incasts of 24 hosts"
+  "not the network behind the published numbers: HPCC's testbed of 32 hosts with 2 MiB of buffer a switch, web search flows and incasts of 24 hosts"
 
 /** Web search flows and incasts, on a testbed whose buffers are small enough to pause. */
 const traffic = (load: number, duration: string) => ({
@@ -50,7 +50,7 @@ export const hpcc2: Figure = {
   id: "hpcc-2",
   title: "DCQCN's timers: pauses or slow flows",
   source: "HPCC, SIGCOMM 2019",
-  section: "§2.3, Figure 2",
+  section: "Figure 2",
   about:
     "DCQCN with three settings of its timers (time between increases / between decreases, µs): 55/50 of its paper, 300/4 as adapters come, 900/4.",
   scenario: { seed: 1, topology: { builder: "hpcc-testbed" }, switch: { buffer: "2MiB" } },
@@ -109,7 +109,7 @@ export const hpcc3: Figure = {
   id: "hpcc-3",
   title: "ECN's thresholds: latency or throughput",
   source: "HPCC, SIGCOMM 2019",
-  section: "§2.3, Figure 3",
+  section: "Figure 3",
   about:
     "DCQCN with three settings of the switches' marking (Kmin/Kmax at 25 Gb/s), web search flows at 50 % on the testbed, no incasts.",
   scenario: { seed: 1, topology: { builder: "hpcc-testbed" } },

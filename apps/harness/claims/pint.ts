@@ -14,7 +14,7 @@ export const pintGoodput: Figure = {
   id: "pint-goodput",
   title: "What telemetry's octets cost long flows",
   source: "PINT, SIGCOMM 2020",
-  section: "§6.2",
+  section: "evaluation of HPCC-PINT",
   about: "Web search flows at 70 % load, payload: with 42 octets of telemetry a packet, or 2. A fat tree of 16 hosts.",
   scenario: { seed: 1, topology: { builder: "fat-tree", k: 4 } },
   extents: {
@@ -50,7 +50,7 @@ export const pintSampling: Figure = {
   id: "pint-sampling",
   title: "How few packets may carry a digest",
   source: "PINT, SIGCOMM 2020",
-  section: "§6.2",
+  section: "evaluation of HPCC-PINT",
   about: "Hadoop flows at 50 %; a digest on every packet, on one in 16, on one in 256. A fat tree of 16 hosts.",
   scenario: { seed: 1, topology: { builder: "fat-tree", k: 4 } },
   extents: {

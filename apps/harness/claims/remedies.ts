@@ -2,7 +2,6 @@ import type { Claim, Figure, ScenarioPart, System } from "../src/Claim.ts"
 
 /** DCQCN that no switch ever tells of congestion: every flow at line rate, from its first packet to its last. */
 const withoutControl: ScenarioPart = { controller: { name: "dcqcn", preset: "simulation" } }
-const textbook = "what textbooks of congestion control say"
 
 const offered = (load: number): System => ({
   name: `${load * 100} %`,
@@ -89,8 +88,8 @@ const claim = (id: string, what: string, metric: Claim["metric"]): Claim => ({
 export const remedies: Figure = {
   id: "remedies",
   title: "Five remedies",
-  source: "Textbooks",
-  section: textbook,
+  source: "Textbooks of congestion control",
+  section: "remedies against congestion",
   about:
     "16 hosts in four racks at 25 Gb/s, flows of 20 kB at 50 % load and incasts of 12 hosts at 5 %, lossy switches of 512 KiB, go-back-N, no congestion control; then with links of 100 Gb/s, with the route of each flow chosen by the queues, with two flows a receiver at a time, with HPCC, and with half of the flows turned away.",
   scenario: { seed: 1 },
@@ -118,7 +117,7 @@ export const parameters: Figure = {
   id: "parameters",
   title: "Three parameters against fifteen",
   source: "HPCC, SIGCOMM 2019",
-  section: "§1, §2.3",
+  section: "introduction",
   about:
     "Counted, not simulated: the numbers and switches of HPCC's preset, and of DCQCN's as adapters come, with the three of a switch's marking.",
   scenario: {

@@ -119,7 +119,7 @@ export type Picture =
       readonly from?: string
       readonly to?: string
     }
-  | { readonly kind: "queue-distribution"; readonly title: string }
+  | { readonly kind: "queue-distribution"; readonly title: string; readonly from?: string }
   | { readonly kind: "slowdown-by-size"; readonly title: string; readonly at: "p50" | "p95" | "p99" }
 
 /** A figure of a source, or a statement: one scenario, several systems, claims about them. */

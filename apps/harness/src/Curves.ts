@@ -24,7 +24,7 @@ export const curvesOf = (picture: Picture, finished: Finished): Curve => {
         rateBps(samples.acknowledged[0]!, from, to, samples.every),
       )
     case "queue-distribution":
-      return distributionOf(finished)
+      return distributionOf(picture, finished)
     case "slowdown-by-size":
       return bySize(finished).map((row): readonly [number, number] => [
         Number.isFinite(row.endBytes) ? row.endBytes : 0,
@@ -49,11 +49,11 @@ const overTime = (
   return points
 }
 
-const distributionOf = ({ samples }: Finished): Curve => {
+const distributionOf = ({ from }: { readonly from?: string }, { samples }: Finished): Curve => {
   const { distribution, queueBytes } = samples
   const points: Array<readonly [number, number]> = []
   if (queueBytes.length > 0) {
-    const sorted = Float64Array.from(queueBytes).sort()
+    const sorted = Float64Array.from(queueBytes.slice(from === undefined ? 0 : sampleAt(samples, from))).sort()
     for (let i = 0; i <= 100; i++) points.push([quantile(sorted, i / 100), i / 100])
     return points
   }

@@ -59,10 +59,13 @@ const picture = (spec: ChartSpec, { className, width, height, ticks }: Size): st
   const left = Math.max(...yTicks.map((tick) => yFormat(tick).length)) * DIGIT + 10
   const places = spec.places?.length
   const right = width - RIGHT
+  // The names of the first and the last place have room on both sides.
+  const longest = Math.max(0, ...(spec.places ?? []).map((place) => place.length))
+  const margin = Math.max(20, (longest * DIGIT) / 2 - RIGHT)
   const xScale =
     places === undefined
       ? xDomain(spec, largest(0), points, [left, right])
-      : scaleLinear([0, Math.max(1, places - 1)], [left + 20, right - 20])
+      : scaleLinear([0, Math.max(1, places - 1)], [left + margin, right - margin])
   const x = (point: Point): number => xScale(point[0] / spec.x.unit)
   const y = (point: Point): number => yScale(point[1] / spec.y.unit)
   const isDrawn = ([, value]: Point): boolean => Number.isFinite(value) && (!logarithmic || value > 0)

@@ -1,0 +1,47 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { filesIn, folderOf, rdmakit } from "./rdmakit.ts"
+
+describe("rdmakit claims", () => {
+  test("measures two claims and writes page, table and JSON, the same with any number of threads", async () => {
+    const cwd = folderOf({})
+    const ids = ["hpcc-13/drained", "parameters"]
+    const one = await rdmakit(["claims", ...ids, "--out", "one", "--jobs", "1"], { cwd })
+    expect(one.code).toBe(0)
+    // HPCC drains in 75 to 100 µs (digitised: 56 to 125), reacting once a round trip alone takes longer.
+    expect(one.out).toMatch(/drained +HPCC +75 µs to 100 µs +101 µs +within/)
+    expect(one.out).toMatch(/count +HPCC +3 +3 +within/)
+    expect(one.out.trimEnd().split("\n").at(-1)).toBe(
+      "4 numbers: 4 within, 0 outside, 0 shape only; 2 of 2 orders right, 0 explained, 0 wrong",
+    )
+    const several = await rdmakit(["claims", ...ids, "--out", "several", "--jobs", "3", "--json"], { cwd })
+    expect(JSON.parse(several.out).tally).toMatchObject({ numbers: 4, within: 4, reversed: 0 })
+    expect(filesIn(join(cwd, "one"))).toEqual(["claims.csv", "claims.html", "claims.json", "summary.json"])
+    for (const file of filesIn(join(cwd, "one"))) {
+      const [a, b] = ["one", "several"].map((folder) => readFileSync(join(cwd, folder, file), "utf8"))
+      expect(a).toBe(b)
+    }
+    const csv = readFileSync(join(cwd, "one", "claims.csv"), "utf8")
+    expect(csv).toContain(
+      "hpcc-13/drained,HPCC,queue gone (below 10 kB) after its peak,s,digitised,0.000075,0.0001,0.25,0.000101,,within,\n",
+    )
+    const page = readFileSync(join(cwd, "one", "claims.html"), "utf8")
+    expect(page.match(/<svg/g)!.length).toBeGreaterThan(4)
+    expect(page).not.toMatch(/<script(?! type="application\/json")|https?:/)
+  }, 60_000)
+
+  test("says which id was perhaps meant, and writes nothing", async () => {
+    const cwd = folderOf({})
+    const { code, err } = await rdmakit(["claims", "hpcc-11a/shrot"], { cwd })
+    expect(code).toBe(2)
+    expect(err).toBe("error: hpcc-11a/shrot: found no figure and no claim of that name\ndid you mean hpcc-11a/short?\n")
+    expect(filesIn(cwd)).toEqual([])
+  })
+
+  test("refuses two scales at once", async () => {
+    const { code, err } = await rdmakit(["claims", "--quick", "--full"], { cwd: folderOf({}) })
+    expect(code).toBe(2)
+    expect(err).toContain("--quick --full: found both, expected one of them")
+  })
+})
