@@ -56,6 +56,8 @@ export abstract class HostNic<Command, Event> implements Nic {
    * as long as it has anything to send. Adding it twice does no harm.
    */
   abstract add(now: Time, endpoint: NicQueuePair<Command, Event>): void
+  /** Forgets which queue pairs a port serves; `add` tells it of each anew, there or at another port. */
+  abstract clear(port: number): void
   /** An endpoint's state may have changed: an acknowledgement, a timer, a new message. */
   protected abstract readonly touched: (now: Time, endpoint: NicQueuePair<Command, Event>) => void
   /** The next data packet of a port, or -1. */
@@ -132,6 +134,20 @@ export abstract class HostNic<Command, Event> implements Nic {
 
   readonly quiet = (port: number): boolean => {
     return this.ports.policyWords[this.ports.policyAt(port) + CONTROL_HEAD]! < 0 && this.dataQuiet(port)
+  }
+
+  /** The link of a port went down: control packets that wait there are lost. `onLost` sees each; returns how many. */
+  dropControl(port: number, onLost?: (packet: Packet) => void): number {
+    const { policyWords, pool } = this.ports
+    const at = this.ports.policyAt(port) + CONTROL_HEAD
+    let count = 0
+    for (let head = policyWords[at]!; head >= 0; head = policyWords[at]!) {
+      policyWords[at] = pool.words[(head << Layout.RECORD_SHIFT) + Layout.NEXT]!
+      onLost?.(this.out.at(head))
+      pool.release(head)
+      count++
+    }
+    return count
   }
 
   /** After anything happened to an endpoint: its replies, its timers, its events. */

@@ -43,6 +43,12 @@ class PortList<Q extends Placed> {
     this.heads[priority] = next
     return endpoint
   }
+
+  /** Lets all of them go. */
+  clear(): void {
+    while (this.mask !== 0) this.shift(31 - Math.clz32(this.mask))
+    while (this.paced.size > 0) this.paced.pop()
+  }
 }
 
 /**
@@ -67,6 +73,10 @@ export class ReadyListNic<Command, Event> extends HostNic<Command, Event> {
     endpoint.lendTimers()
     this.drain(now, endpoint)
     this.ports.kick(now, endpoint.port)
+  }
+
+  clear(port: number): void {
+    this.lists[port]!.clear()
   }
 
   protected readonly touched = (now: Time, endpoint: NicQueuePair<Command, Event>): void => {

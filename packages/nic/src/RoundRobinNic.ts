@@ -38,6 +38,15 @@ export class RoundRobinNic<Command, Event> extends HostNic<Command, Event> {
     this.ports.kick(now, endpoint.port)
   }
 
+  clear(port: number): void {
+    const list = this.lists[port]!
+    for (const flow of list) {
+      const endpoint = this.endpoints.at(flow)
+      if (endpoint !== undefined) endpoint.place = NOWHERE
+    }
+    list.length = 0
+  }
+
   protected readonly touched = (now: Time, endpoint: NicQueuePair<Command, Event>): void => {
     this.endpoints.note(endpoint)
     if (!endpoint.rateChanged) return

@@ -37,10 +37,10 @@ export class EventQueue {
   private wheelSize = 0
   /** The open slot: its index, and its events, sorted, which end where the list does: from `activeAt` on. */
   private cursor = 0
-  private active = new Int32Array(LIST_AT_FIRST)
+  active = new Int32Array(LIST_AT_FIRST)
   /** What the active list is sorted by: ps since the slot started · 2^32 + order number since then; exact in a double. */
   private keys = new Float64Array(LIST_AT_FIRST)
-  private activeAt = LIST_AT_FIRST
+  activeAt = LIST_AT_FIRST
   /** Sees the nodes of a slot that has just been opened, before any is popped: the owner may fetch what they are about. */
   onOpen: ((nodes: Int32Array, from: number) => void) | undefined = undefined
   /** Nodes that lay beyond the wheel when they were scheduled. */
@@ -122,31 +122,28 @@ export class EventQueue {
   // What runs for each event is a field that holds a function: where there is one queue, the compiler then knows it, and
   // its arrays with it.
 
-  /** The next event strictly before `until`, or -1. One made by `push` must be given back with `release`. */
+  /**
+   * The next event strictly before `until`, or -1. One made by `push` must be given back with `release`. (A kernel that
+   * executes millions does the same by itself: see `ExactKernel.run`.)
+   */
   readonly pop = (until: Time): number => {
-    const at = this.activeAt
-    if (at === this.active.length) return this.popFromNextSlot(until)
-    const node = this.active[at]!
-    if (this.f64[node << 1]! >= until) return -1
-    this.activeAt = at + 1
-    return node < this.fixed || this.codeOf(node) >= 0 ? node : this.popAfter(node, until)
-  }
-
-  private popFromNextSlot(until: Time): number {
-    return this.openSlot(until) ? this.pop(until) : -1
-  }
-
-  /** The next event after one that was cancelled. */
-  private popAfter(cancelled: number, until: Time): number {
-    let node = cancelled
     for (;;) {
-      this.release(node)
-      if (this.activeAt === this.active.length && !this.openSlot(until)) return -1
-      node = this.active[this.activeAt]!
+      const at = this.activeAt
+      if (at === this.active.length) {
+        if (!this.openSlot(until)) return -1
+        continue
+      }
+      const node = this.active[at]!
       if (this.f64[node << 1]! >= until) return -1
-      this.activeAt++
-      if (node < this.fixed || this.codeOf(node) >= 0) return node
+      this.activeAt = at + 1
+      if (!this.isCancelled(node)) return node
+      this.release(node)
     }
+  }
+
+  /** Whether an event that was popped had been cancelled: it is to be released. */
+  isCancelled(node: number): boolean {
+    return node >= this.fixed && this.codeOf(node) < 0
   }
 
   /** Gives back a node made by `push` that was popped. */
@@ -202,7 +199,7 @@ export class EventQueue {
   }
 
   /** Opens the earliest slot that has events before `until`; false when there is none. */
-  private readonly openSlot = (until: Time): boolean => {
+  readonly openSlot = (until: Time): boolean => {
     const heap = this.heap
     let slots = this.wheelSize > 0 ? this.distance() : -1
     if (heap.length > 0) {

@@ -21,6 +21,8 @@ const HOPS_LIMIT = 254
 
 /** Reasons of the kernel's own drops; a switch's are negative (see `Drop` in protocol). */
 export const LinkLoss = -16
+/** Cut off by a link that went down, or left waiting at it. */
+export const LinkDown = -17
 
 /**
  * The exact kernel: two events a hop (end of serialization, arrival), in (time, order number) order. It owns ports,
@@ -49,15 +51,17 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
   private readonly pfcBytes: number
   private readonly seed: number
   private readonly losses: ReadonlyMap<number, ReadonlySet<number>> | undefined
+  private readonly draw: ((port: number) => boolean) | undefined
+  /** Whether every arrival is looked at: something may be lost. */
   private readonly anyLoss: boolean
-  private readonly lossRate: Float64Array
+  protected readonly lossRate: Float64Array
   /** Frames that crossed each link where any may be lost. */
   private readonly crossed: Float64Array
   /** Of each port: its pending wake-up's event, and its time (ps, or NEVER). */
   private readonly wakeEvent: Int32Array
   private readonly wakeTimes: Float64Array
   /** Priorities of each port that its peer has paused, and those whose pauses it ignores, a bit each. */
-  private readonly received: Int32Array
+  protected readonly received: Int32Array
   private readonly ignored: Int32Array
 
   constructor(options: ExactKernelOptions) {
@@ -69,11 +73,16 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
     this.seed = options.seed ?? 0
     this.losses = options.losses
     this.paths = new PathCache(options.hopsMax)
-    const prefetch = new Prefetch(pool, this.ports, this.queues, this.paths)
+    const prefetch = new Prefetch(pool, this.ports)
     this.queue.onOpen = (nodes, count) => prefetch.fetch(nodes, count, this.fixedNodes)
     this.pauses = new PauseClock(network.ports)
     this.lossRate = network.lossRate
-    this.anyLoss = network.lossRate.some((rate) => rate > 0) || (options.losses?.size ?? 0) > 0
+    this.draw = options.isLost
+    this.anyLoss =
+      network.lossRate.some((rate) => rate > 0) ||
+      (options.losses?.size ?? 0) > 0 ||
+      options.isLost !== undefined ||
+      options.faults === true
     this.crossed = new Float64Array(this.anyLoss ? network.ports : 0)
     this.wakeEvent = new Int32Array(network.ports)
     this.wakeTimes = new Float64Array(network.ports).fill(NEVER)
@@ -102,10 +111,22 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
     const { queue, fixedNodes } = this
     let done = 0
     while (done < budget) {
-      const node = queue.pop(until)
-      if (node < 0) break
+      // What `queue.pop` does, in place.
+      const at = queue.activeAt
+      if (at === queue.active.length) {
+        if (queue.openSlot(until)) continue
+        break
+      }
+      const node = queue.active[at]!
+      const time = queue.f64[node << 1]!
+      if (time >= until) break
+      queue.activeAt = at + 1
+      if (queue.isCancelled(node)) {
+        queue.release(node)
+        continue
+      }
       done++
-      this.time = queue.f64[node << 1]!
+      this.time = time
       this.currentOrder = queue.orderOf(node)
       if (node >= fixedNodes) this.other(node)
       else if ((node & 1) === 0) this.arrive(node >> 1)
@@ -140,16 +161,13 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
     const node = this.ports[(from << P.PORT_SHIFT) | P.PEER]!
     if (node >= 0 && this.tracer === undefined && !this.anyLoss && this.pass(port, handle)) return
     const packet = this.packet.at(handle)
+    if (this.anyLoss && this.loses(from, node, packet)) return
     if (packet.opcode === Opcode.Pfc) {
       this.pfcFrames++
       this.receivePfc(port, packet)
       return
     }
     this.packetHops++
-    if (this.anyLoss && this.isLost(from)) {
-      this.drop(packet, node < 0 ? ~node : node, LinkLoss)
-      return
-    }
     const now = this.time
     if (this.tracer !== undefined) this.tracer.received(now, port, packet)
     if (node >= 0) this.forward(node, port, packet)
@@ -224,6 +242,22 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
     this.enqueue(egress, queue, handle)
   }
 
+  /** Whether a frame that has come to the end of its link is lost; then it is gone. */
+  private loses(from: number, node: number, packet: Packet): boolean {
+    const reason = this.lossOf(from, packet)
+    if (reason === 0) return false
+    // What is lost on the link did travel.
+    if (packet.opcode !== Opcode.Pfc) this.packetHops++
+    this.drop(packet, node < 0 ? ~node : node, reason)
+    return true
+  }
+
+  /** Why a frame that arrives is lost; 0: it is not. */
+  protected lossOf(from: number, packet: Packet): number {
+    if (this.draw !== undefined) return this.draw(from) ? LinkLoss : 0
+    return packet.opcode !== Opcode.Pfc && this.isLost(from) ? LinkLoss : 0
+  }
+
   private isLost(from: number): boolean {
     const ordinal = this.crossed[from]!
     this.crossed[from] = ordinal + 1
@@ -232,7 +266,7 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
     return this.losses !== undefined && this.losses.get(from)?.has(ordinal) === true
   }
 
-  private drop(packet: Packet, node: number, reason: number): void {
+  protected drop(packet: Packet, node: number, reason: number): void {
     this.dropCounts[-reason]!++
     this.onDrop(this.time, packet, node, reason)
     this.pool.release(packet.handle)

@@ -24,4 +24,11 @@ export interface ExactKernelOptions {
   readonly seed?: number
   /** Ordinals (from 0) of frames to lose, by sending port: faults for tests and experiments. */
   readonly losses?: ReadonlyMap<number, ReadonlySet<number>>
+  /**
+   * Asked of every frame that arrives, PFC frames too, by sending port: true, it is lost. In place of the rates of
+   * `network`, for a model with draws of its own.
+   */
+  readonly isLost?: (port: number) => boolean
+  /** Links may go down and rates of loss change during the run: see `FaultyKernel`, which sets it. */
+  readonly faults?: boolean
 }

@@ -34,7 +34,7 @@ export abstract class Transmitter {
   protected readonly nodeOf: Int32Array
   protected readonly queues: EgressQueues
   /** Serialization times by size, a stretch for each rate. */
-  private readonly txTable: Float64Array
+  protected readonly txTable: Float64Array
   /** Time and order number of the event being executed. */
   protected time: Time = 0
   protected currentOrder = 0
@@ -97,7 +97,7 @@ export abstract class Transmitter {
   // --- from a queue onto a link
 
   /** Whether a silent transmission is over, its completion's turn come and gone. */
-  private readonly isOver = (base: number): boolean => {
+  protected readonly isOver = (base: number): boolean => {
     const until = this.portF64[(base >> 1) | P.BUSY_UNTIL_F64]!
     const now = this.time
     if (until !== now) return until < now
@@ -127,8 +127,8 @@ export abstract class Transmitter {
     this.transmit(port, base)
   }
 
-  /** The port is idle: starts the next packet, when there is one. */
-  protected readonly transmit = (port: number, base: number): void => {
+  /** The port is idle: starts the next packet, when there is one. Where links go down it is exchanged. */
+  protected transmit = (port: number, base: number): void => {
     this.ports[base | P.STATE]! &= ~P.BUSY_MASK
     if (this.nodeOf[port]! < 0) {
       this.transmitHost(port, base)

@@ -1,6 +1,7 @@
 export { EventQueue } from "./EventQueue.ts"
-export { ExactKernel, LinkLoss } from "./ExactKernel.ts"
+export { ExactKernel, LinkDown, LinkLoss } from "./ExactKernel.ts"
 export type { ExactKernelOptions } from "./ExactKernelOptions.ts"
+export { FaultyKernel } from "./FaultyKernel.ts"
 export type { Network } from "./Network.ts"
 export type { Tracer } from "./Tracer.ts"
 export type { QueueWeights } from "./WeightedQueues.ts"

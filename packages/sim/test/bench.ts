@@ -1,5 +1,5 @@
 import { type Packet, PacketPool } from "@rdmakit/packet"
-import { ExactKernel, type ExactKernelOptions } from "../src/index.ts"
+import { ExactKernel, type ExactKernelOptions, FaultyKernel } from "../src/index.ts"
 import {
   type Link,
   networkOf,
@@ -18,6 +18,8 @@ export interface BenchOptions extends Partial<ExactKernelOptions> {
   readonly links: ReadonlyArray<Link>
   readonly plainSwitch?: Partial<PlainSwitchOptions>
   readonly nic?: PlainNicOptions
+  /** What happens to links, and when. */
+  readonly script?: ReadonlyArray<readonly [time: number, act: (kernel: FaultyKernel) => void]>
 }
 
 /** A kernel with plain policies, and an account of what was delivered and dropped. */
@@ -31,9 +33,10 @@ export class Bench {
   private readonly sends: Array<{ node: number; fields: PacketFields }> = []
   private readonly firstPort: ReadonlyArray<number>
 
-  constructor({ hosts, switches, links, plainSwitch = {}, nic = {}, ...options }: BenchOptions) {
+  constructor({ hosts, switches, links, plainSwitch = {}, nic = {}, script = [], ...options }: BenchOptions) {
     const network = networkOf(hosts, switches, links)
-    const kernel = new ExactKernel({
+    const Kernel = script.length > 0 ? FaultyKernel : ExactKernel
+    const kernel = new Kernel({
       network,
       pool: this.pool,
       serializationPs,
@@ -62,7 +65,12 @@ export class Bench {
     })
     this.firstPort = this.nics.map((_, node) => network.portNode.indexOf(node))
     kernel.onDrop = (now, packet, node, reason) => void this.dropped.push({ now, node, reason, psn: packet.psn })
-    kernel.onCall = (now, _target, index) => {
+    for (const [index, [time]] of script.entries()) kernel.callAt(time, 1, index)
+    kernel.onCall = (now, target, index) => {
+      if (target === 1) {
+        script[index]![1](kernel as FaultyKernel)
+        return
+      }
       const { node, fields } = this.sends[index]!
       this.nics[node]!.send(now, this.firstPort[node]!, fields)
     }
