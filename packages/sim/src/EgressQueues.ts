@@ -36,6 +36,21 @@ export class EgressQueues {
     return this.queues[at | P.QUEUE_BYTES]! <= this.queues[at | P.QUEUE_UNMARKED]!
   }
 
+  /** Bytes waiting in one queue of a port that came by `ingress`: walks the queue. */
+  bytesFrom(port: number, queue: number, ingress: number): number {
+    const { words } = this.pool
+    if (((this.ports[(port << P.PORT_SHIFT) | P.OCCUPIED]! >> queue) & 1) === 0) return 0
+    let handle = this.queues[(port << P.QUEUES_SHIFT) | (queue << P.QUEUE_SHIFT) | P.QUEUE_HEAD]!
+    let bytes = 0
+    while (handle >= 0) {
+      const record = handle << Layout.RECORD_SHIFT
+      const from = words[record | Layout.PLACE]! & (Layout.PORTS_MAX - 1)
+      if (from === ingress) bytes += words[record | Layout.WIRE_BYTES]!
+      handle = words[record | Layout.NEXT]!
+    }
+    return bytes
+  }
+
   /** Puts a packet at the end of a queue. */
   append(port: number, queue: number, handle: number): void {
     const { ports, queues } = this
