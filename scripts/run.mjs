@@ -38,7 +38,8 @@ const commands = {
     install()
     const cli = join(root, "apps", "cli")
     step("build", "tsup", ["--silent"], cli)
-    step("start", "node", [join(cli, "dist", "main.js"), "start", ...args])
+    const wanted = args.length === 0 ? ["--claims"] : args
+    step("start", "node", [join(cli, "dist", "main.js"), "start", ...wanted])
   },
   test: () => {
     install()

@@ -17,7 +17,7 @@ import { Effect, FileSystem, Option, Path } from "effect"
 import { costMeter } from "./Execution.ts"
 import { Exit, exitCodes, Refused } from "./Exit.ts"
 import { counted } from "./Figures.ts"
-import { Interrupts } from "./Interrupts.ts"
+import { Interrupts, signals } from "./Interrupts.ts"
 import { paintOf } from "./Paint.ts"
 import { openResultFolder } from "./ResultFolder.ts"
 import { print, Screen, tell } from "./Screen.ts"
@@ -31,6 +31,8 @@ export interface ClaimsInput {
   readonly jobs: Option.Option<number>
   readonly force: boolean
   readonly json: boolean
+  /** A line for each figure in place of its table. */
+  readonly brief?: boolean
 }
 
 // From sources, workers are too; in the bundle their program lies beside ours.
@@ -75,9 +77,13 @@ export const claims = (input: ClaimsInput) =>
     for (const [name, text] of texts) yield* files.writeFileString(path.join(folder.staging, name), text)
     yield* folder.publish
     if (json) yield* print(JSON.stringify({ ...document, folder: folder.name, ...cost() }))
+    else if (input.brief === true) yield* showBriefly(figures, tally, `${folder.name}/${names.page}`)
     else yield* show(figures, tally, `${folder.name}/${names.page}`, cost().wallSeconds)
     if (tally.reversed > 0 || tally.notMeasured > 0) return yield* new Exit({ code: exitCodes.notWell })
   }).pipe(Effect.scoped)
+
+/** Runs that end between two lines about them, where nobody watches. */
+const TOLD_EVERY = 10
 
 /** What a folder of claims says it is of. */
 const SUMMARY_INPUT = "claims"
@@ -93,6 +99,7 @@ const runAll = (figures: Parameters<typeof runFigures>[0], scale: "quick" | "ful
     yield* interrupts.hold(() => abort.abort())
     const context = yield* Effect.context<never>()
     const onDone = ({ figure, system }: { figure: string; system: string }, done: number, total: number): void => {
+      if (!err.isTerminal && done % TOLD_EVERY !== 0 && done !== total) return
       const line = `${done} of ${counted(total, "run")}: ${figure}, ${system}`
       const text = err.isTerminal ? `\r\x1b[K${line.slice(0, columns - 1)}` : `${line}\n`
       Effect.runSyncWith(context)(err.write(text))
@@ -103,7 +110,7 @@ const runAll = (figures: Parameters<typeof runFigures>[0], scale: "quick" | "ful
       runFigures(figures, { ...options, ...(execArgv === undefined ? {} : { execArgv }) }),
     )
     if (err.isTerminal) yield* err.write("\r\x1b[K")
-    if (abort.signal.aborted) return yield* new Exit({ code: exitCodes.interrupted })
+    if (abort.signal.aborted) return yield* new Exit({ code: signals[interrupts.received()].code })
     return measured
   }).pipe(Effect.scoped)
 
@@ -143,6 +150,27 @@ const show = (figures: ReadonlyArray<EvaluatedFigure>, tally: Tally, page: strin
       yield* print("")
     }
     yield* tell(`${seconds.toFixed(0)} s. Wrote ${page}`)
+    yield* print(tallyText(tally))
+  })
+
+const showBriefly = (figures: ReadonlyArray<EvaluatedFigure>, tally: Tally, page: string) =>
+  Effect.gen(function* () {
+    const { out, columns } = yield* Screen
+    const head: ReadonlyArray<Column> = [
+      { header: "figure", align: "left" },
+      { header: "within" },
+      { header: "outside" },
+      { header: "shape only" },
+      { header: "orders right" },
+      { header: "what", align: "left", droppable: 0 },
+    ]
+    const rows = figures.map((each) => {
+      const { within, outside, shapeOnly, pairs, explained, reversed } = tallyOf([each])
+      const right = `${pairs - explained - reversed} of ${pairs}`
+      return [each.figure.id, String(within), String(outside), String(shapeOnly), right, each.figure.title]
+    })
+    for (const line of tableLines(head, rows, { columns, header: paintOf(out).bold })) yield* print(line)
+    yield* tell(`Every number is in ${page}; why one is outside, where that is known, too`)
     yield* print(tallyText(tally))
   })
 

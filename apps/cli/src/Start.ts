@@ -3,7 +3,7 @@ import { Ns3Simulation, ns3FlowsOf, ns3TopologyOf, type RunOutcome } from "@rdma
 import { hostsOf, hpccFabric, Ports, Routes } from "@rdmakit/topology"
 import { formatTime, MILLISECOND, SECOND, tryParseTime } from "@rdmakit/units"
 import { fbHadoop, hostLoadBps, poissonFlows } from "@rdmakit/workload"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { costMeter, execute } from "./Execution.ts"
 import { Exit, exitCodes, Refused } from "./Exit.ts"
 import { counted, grouped, short } from "./Figures.ts"
@@ -30,14 +30,20 @@ KMAX_MAP 2 100000000000 1600 400000000000 6400 KMIN_MAP 2 100000000000 400 40000
 PMAX_MAP 2 100000000000 0.20 400000000000 0.20 QLEN_MON_START 2000000000 QLEN_MON_END 2000000000`
 
 export interface StartInput {
+  /** Published claims afterwards, quick. */
+  readonly claims: boolean
   /** Simulated time in which flows start: "100us". */
   readonly time: string
   readonly json: boolean
 }
 
 /** HPCC and TIMELY on the HPCC paper's fabric under Facebook's Hadoop flows, side by side. */
-export const start = ({ time, json }: StartInput) =>
+export const start = ({ time, claims: wanted, json }: StartInput) =>
   Effect.gen(function* () {
+    if (wanted && json) {
+      const hint = "rdmakit claims --json prints the claims"
+      return yield* new Refused({ message: "--claims --json: found both, expected one of them", hint })
+    }
     const durationPs = yield* durationOf(time)
     const { out, columns } = yield* Screen
     const { bold } = paintOf(out)
@@ -66,8 +72,25 @@ export const start = ({ time, json }: StartInput) =>
       yield* print("")
       yield* print(`${cpuSeconds.toFixed(1)} s of CPU. Next: rdmakit run YOUR-CONFIG.txt, or rdmakit --help`)
     }
+    if (wanted) {
+      yield* print("")
+      yield* print(bold("Published figures, measured (rdmakit claims has the numbers)"))
+      const { claims } = yield* Effect.promise(() => import("./Claims.ts"))
+      yield* claims(quickClaims)
+    }
     if (runs.some(({ outcome }) => outcome.unfinished.length > 0)) return yield* new Exit({ code: exitCodes.notWell })
   })
+
+const quickClaims = {
+  ids: [],
+  quick: true,
+  full: false,
+  out: "claims.results",
+  jobs: Option.none<number>(),
+  force: false,
+  json: false,
+  brief: true,
+}
 
 const durationOf = (text: string): Effect.Effect<number, Refused> => {
   const durationPs = tryParseTime(text)
