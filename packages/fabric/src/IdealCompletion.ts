@@ -53,7 +53,8 @@ export class IdealCompletion {
       const node = ports.peerNode(path[hop]!)
       if (node === destination) return path
       const taken = kernel.paths.at(2 * flow + direction, hop) - 1
-      const next = taken >= 0 ? taken : routes.nextHops(node, destination)[0]
+      // After a change of routes packets of one flow may have come there by ways of different lengths.
+      const next = taken >= 0 && ports.node[taken] === node ? taken : routes.nextHops(node, destination)[0]
       if (next === undefined) return undefined
       path.push(next)
     }

@@ -3,6 +3,7 @@ import type { ControllerFactory, Feedback, PathInfo, Time } from "@rdmakit/proto
 import { ExactDelays, type Graph, Ports, Routes } from "@rdmakit/topology"
 import { murmur3, serializationPs } from "@rdmakit/units"
 import type { AdmissionModel } from "./FlowAdmission.ts"
+import { type LinkFault, longestPath } from "./LinkFaults.ts"
 import { frameBytesOf, type NetworkContext, type NicFactory, readyListNics, type SwitchFactory } from "./Models.ts"
 import { sharedBufferSwitches } from "./NativeSwitch.ts"
 import { nativeTransport, type TransportSettings } from "./NativeTransport.ts"
@@ -27,6 +28,8 @@ export interface NativeOptions {
   readonly admission?: AdmissionModel
   /** A PFC watchdog at every switch port. Default: none. */
   readonly watchdog?: WatchdogSettings
+  /** What happens to links, and when. Default: nothing. */
+  readonly faults?: ReadonlyArray<LinkFault>
 }
 
 /** The parts of a network, and what its user should know of them. */
@@ -48,7 +51,9 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
   const { graph, controller, seed = 0, transport: settings = {} } = options
   const ports = new Ports(graph)
   const routes = new Routes(graph, ports)
-  const transport = nativeTransport(settings, controller, Math.max(1, routes.maxHops))
+  const faults = options.faults === undefined ? undefined : { events: byTime(options.faults) }
+  const hops = faults === undefined ? routes.maxHops : longestPath(graph, {}, faults)
+  const transport = nativeTransport(settings, controller, Math.max(1, hops))
   const telemetryRates = [...new Set(ports.rateBps)].sort((a, b) => a - b)
   const { ackBytes } = transport.framing
   const delays = new ExactDelays(routes, ports, { dataBytes: frameBytesOf(transport), ackBytes })
@@ -81,12 +86,16 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
       ...(options.losses === undefined ? {} : { losses: options.losses }),
       ...(options.admission === undefined ? {} : { admission: options.admission }),
       ...(options.watchdog === undefined ? {} : { watchdog: options.watchdog }),
+      ...(faults === undefined ? {} : { faults }),
     },
     notes: missing.map(
       (need) => `controller ${controller.name} needs ${need}, which this network does not supply: it goes without`,
     ),
   }
 }
+
+const byTime = (faults: ReadonlyArray<LinkFault>): ReadonlyArray<LinkFault> =>
+  faults.toSorted((a, b) => a.time - b.time)
 
 /** Base RTT and window, NIC rate times base RTT (HPCC §3.2: W_init = B_NIC · T). */
 function pathsOf(network: NetworkContext, delays: ExactDelays, baseRtt: "fabric" | "pair"): WorldParts["path"] {

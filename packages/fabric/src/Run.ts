@@ -1,5 +1,5 @@
 import { dropNames, NEVER, type Time } from "@rdmakit/protocol"
-import { LinkLoss } from "@rdmakit/sim"
+import { LinkDown, LinkLoss } from "@rdmakit/sim"
 import { formatTime, hash32, NANOSECOND } from "@rdmakit/units"
 import { type Deadlock, pauseCycle, StallWatch } from "./Deadlock.ts"
 import type { FlowTable } from "./FlowTable.ts"
@@ -88,7 +88,8 @@ export interface Run {
 }
 
 /** Names of every reason for a drop, by minus its code. */
-const reasonName = (code: number): string => (-code === LinkLoss ? "link-loss" : (dropNames[-code] ?? `reason-${code}`))
+const kernelReasons: Readonly<Record<number, string>> = { [LinkLoss]: "link-loss", [LinkDown]: "link-down" }
+const reasonName = (code: number): string => kernelReasons[-code] ?? dropNames[-code] ?? `reason-${code}`
 
 const dropsOf = (world: World): Record<string, number> => {
   const drops: Record<string, number> = {}

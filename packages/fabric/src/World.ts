@@ -1,12 +1,14 @@
 import { Endpoints, type HostNic, type HostNicOptions, type NicQueuePair } from "@rdmakit/nic"
-import { PacketPool, type TelemetryFormat } from "@rdmakit/packet"
+import type { TelemetryFormat } from "@rdmakit/packet"
 import { type Ack, type ControllerFactory, NEVER, type PathInfo, type Switch, type Time } from "@rdmakit/protocol"
-import { ExactKernel, type QueueWeights } from "@rdmakit/sim"
+import type { ExactKernel, QueueWeights } from "@rdmakit/sim"
 import { WatchdogSwitch } from "@rdmakit/switch"
 import { type Graph, Ports, Routes, type RoutesOptions } from "@rdmakit/topology"
 import { makeAck, type RcCommand, type RcConfig, type RcEvent, RcQueuePair } from "@rdmakit/transport-ib"
 import type { AdmissionModel, FlowAdmission } from "./FlowAdmission.ts"
 import type { FlowTable } from "./FlowTable.ts"
+import { type FaultModel, LinkFaults } from "./LinkFaults.ts"
+import { makeKernel } from "./makeKernel.ts"
 import { PfcWatchdog, type WatchdogSettings } from "./PfcWatchdog.ts"
 
 /** What a switch model is given to make one switch. */
@@ -45,6 +47,10 @@ export interface WorldParts {
   /** Zero-delay events between the start of a flow and its queue pair: 0, or the 2 of the ns-3 application model. */
   readonly startEvents: number
   readonly losses?: ReadonlyMap<number, ReadonlySet<number>>
+  /** Draws of a loss model's own in place of the links' chances: asked of every frame, by sending port. */
+  readonly isLost?: (port: number) => boolean
+  /** Links that go down and up, and change what they lose. Without it they stay as they are. */
+  readonly faults?: FaultModel
   /** Without it every flow starts when it should. */
   readonly admission?: AdmissionModel
   /** Without it nothing is done about pauses that stand. */
@@ -52,8 +58,8 @@ export interface WorldParts {
   readonly seed: number
 }
 
-/** Start + n are the steps to a start; Alarm is beyond them. */
-const Call = { Reader: 0, Start: 1, Sample: 2, Alarm: 64 } as const
+/** Start + n are the steps to a start; Alarm and Fault are beyond them. */
+const Call = { Reader: 0, Start: 1, Sample: 2, Alarm: 64, Fault: 65 } as const
 
 /** A periodic look at the world, in order with its events. */
 export interface Sampler {
@@ -82,6 +88,7 @@ export class World {
 
   readonly parts: WorldParts
   readonly watchdog: PfcWatchdog | undefined
+  readonly faults: LinkFaults | undefined
   private readonly hostNics: HostNic<RcCommand, RcEvent>
   private readonly samplers: Array<Sampler> = []
   private readonly ack: Ack
@@ -95,51 +102,23 @@ export class World {
   private next = 0
 
   constructor(parts: WorldParts, flows: FlowTable) {
-    const { graph, transport } = parts
+    const { graph } = parts
     this.parts = parts
     this.flows = flows
     this.admission = parts.admission?.make(flows)
     this.ports = new Ports(graph)
     this.routes = new Routes(graph, this.ports, parts.routes)
-    this.ack = makeAck(Math.max(1, this.routes.maxHops))
-    const { framing, mtuBytes, telemetry } = transport
-    const wireBytesMax = Math.max(
-      mtuBytes + framing.dataBytes + framing.telemetryBytes,
-      framing.ackBytes,
-      framing.cnpBytes,
-      framing.pfcBytes,
-    )
-    const pool = new PacketPool({
-      telemetryHops: telemetry ? Math.max(1, this.routes.maxHops) : 0,
-      telemetryFormat: parts.telemetryFormat,
-      telemetryRates: parts.telemetryRates,
-    })
-    this.kernel = new ExactKernel({
-      network: {
-        nodes: graph.nodes,
-        ports: this.ports.count,
-        isSwitch: graph.isSwitch,
-        portNode: this.ports.node,
-        rateBps: this.ports.rateBps,
-        delayPs: this.ports.delayPs,
-        lossRate: Float64Array.from({ length: this.ports.count }, (_, p) => graph.links[p >> 1]!.lossRate),
-      },
-      pool,
-      discipline: parts.discipline,
-      serializationPs: parts.serializationPs,
-      wireBytesMax,
-      pfcBytes: framing.pfcBytes,
-      hopsMax: Math.max(1, this.routes.maxHops),
-      slotPs: slotWidthPs(this.ports, wireBytesMax),
-      seed: parts.seed,
-      ...(parts.losses === undefined ? {} : { losses: parts.losses }),
-    })
+    const { kernel, faulty, longest } = makeKernel(parts, this.ports, this.routes)
+    this.kernel = kernel
+    this.ack = makeAck(longest)
     this.kernel.paths.ensure(2 * flows.count + 1)
     this.watchdog = parts.watchdog === undefined ? undefined : this.watched(parts.watchdog)
     for (let node = 0; node < graph.nodes; node++) if (graph.isSwitch[node] === 1) this.addSwitch(node)
     this.hostNics = this.addNics()
     this.kernel.onCall = (now, target, argument) => this.called(now, target, argument)
     if (flows.count > 0) this.kernel.callAt(flows.start[0]!, Call.Reader, 0)
+    this.faults = faulty === undefined ? undefined : new LinkFaults(this, faulty, parts.faults!)
+    for (const [index, { time }] of this.faults?.events.entries() ?? []) this.kernel.callAt(time, Call.Fault, index)
   }
 
   private addSwitch(node: number): void {
@@ -198,6 +177,7 @@ export class World {
     if (target === Call.Reader) this.readFlows(now)
     else if (target === Call.Sample) this.takeSample(now, argument)
     else if (target === Call.Alarm) this.watchdog!.alarm(now, argument)
+    else if (target === Call.Fault) this.faults!.apply(argument)
     else if (target >= Call.Start + 2) this.startStep(now, target, argument)
     else this.createFlow(now, argument)
   }
@@ -228,26 +208,23 @@ export class World {
   }
 
   private createFlow(now: Time, flow: number): void {
-    const { flows, routes, parts } = this
+    const { flows, parts } = this
     const source = flows.source[flow]!
     const destination = flows.destination[flow]!
     const sourcePort = flows.sourcePort[flow]!
     const destinationPort = flows.destinationPort[flow]!
-    const out = routes.nextHops(source, destination)
-    const back = routes.nextHops(destination, source)
     if (flows.created[flow] === NEVER) flows.created[flow] = now
     else {
       this.flowsHeldBack++
       this.heldBackPs += now - flows.created[flow]!
     }
-    if (out.length === 0 || back.length === 0) {
-      this.failures.set(flow, `no route from node ${source} to node ${destination}`)
+    const wayless = this.wayless(flow)
+    if (wayless !== undefined) {
+      this.failures.set(flow, wayless)
       this.admission?.ended(flow, this.admit)
       return
     }
-    const forward = (sourcePort | (destinationPort << 16)) >>> 0
-    const reverse = (destinationPort | (sourcePort << 16)) >>> 0
-    const port = this.hostPort(source, destination, forward)!
+    const port = this.portOf(2 * flow)!
     const priority = flows.priority[flow]!
     const path = parts.path(flow, source, destination, this.ports.rateBps[port]!)
     const requester = new RcQueuePair(now, parts.transport, this.ack, {
@@ -269,7 +246,7 @@ export class World {
       path: undefined,
     })
     requester.port = port
-    responder.port = this.hostPort(destination, source, reverse)!
+    responder.port = this.portOf(2 * flow + 1)!
     this.endpoints.add(requester)
     this.endpoints.add(responder)
     requester.command(now, { writeBytes: flows.bytes[flow]!, message: flow })
@@ -282,16 +259,27 @@ export class World {
     return ports[ports.length <= 1 ? 0 : this.parts.choosePort(node, peer, udpPorts, ports.length)]
   }
 
+  /** Port through which an endpoint, by its index, sends as routes are now; undefined without a way. */
+  portOf(index: number): number | undefined {
+    const { flows } = this
+    const flow = index >> 1
+    const [from, to] = [flows.source[flow]!, flows.destination[flow]!]
+    const [here, there] = [flows.sourcePort[flow]!, flows.destinationPort[flow]!]
+    return (index & 1) === 0
+      ? this.hostPort(from, to, (here | (there << 16)) >>> 0)
+      : this.hostPort(to, from, (there | (here << 16)) >>> 0)
+  }
+
   private flowEvent(endpoint: NicQueuePair<RcCommand, RcEvent>, event: RcEvent): void {
     const flow = event.message
     const requester = endpoint as RcQueuePair
     this.controllerActions += requester.controllerActions
     this.retransmissions += requester.retransmissions
     if (event.type !== "completed") {
-      this.failures.set(
-        flow,
-        `no acknowledgement of packet ${requester.unacknowledgedPacket} after ${this.parts.transport.retryCount + 1} timeouts`,
-      )
+      const timeouts = this.parts.transport.retryCount + 1
+      const reason = `no acknowledgement of packet ${requester.unacknowledgedPacket} after ${timeouts} timeouts`
+      const wayless = this.wayless(flow)
+      this.failures.set(flow, wayless === undefined ? reason : `${wayless}: ${reason}`)
       this.admission?.ended(flow, this.admit)
       return
     }
@@ -315,6 +303,14 @@ export class World {
     return { controllerActions, retransmissions }
   }
 
+  /** That a flow has no way there, or its acknowledgements none back, in words; undefined: they have. */
+  private wayless(flow: number): string | undefined {
+    const { source, destination } = this.flows
+    const [from, to] = [source[flow]!, destination[flow]!]
+    if (this.routes.nextHops(from, to).length > 0 && this.routes.nextHops(to, from).length > 0) return undefined
+    return `no route from node ${from} to node ${to}`
+  }
+
   /** Why a flow has not finished, in words. */
   unfinishedReason(flow: number): string {
     const { flows } = this
@@ -325,6 +321,8 @@ export class World {
     if (flows.created[flow] === NEVER) return "not started before the stop time"
     if (requester === undefined) return flows.finished[flow] === NEVER ? "held back by admission control" : "finished"
     const waiting = `waiting for PSN ${requester.unacknowledgedPacket} (${requester.bytesAcknowledged} of ${flows.bytes[flow]} B acknowledged)`
+    const wayless = this.wayless(flow)
+    if (wayless !== undefined) return `${wayless}; ${waiting}`
     if (held !== undefined) return `${held}; ${waiting}`
     if (requester.hasData && requester.nextSend === NEVER) return `window full; ${waiting}`
     return waiting
@@ -364,17 +362,11 @@ export class World {
       const taken = kernel.paths.at(2 * flow + direction, hop) - 1
       // Where each packet has a choice, one way that is paused holds some of them back.
       const next = routes.nextHops(peer, destination)
-      port = taken >= 0 ? taken : (next.find((each) => (kernel.pausedMask(each) & bit) !== 0) ?? next[0])
+      port =
+        taken >= 0 && ports.node[taken] === peer
+          ? taken
+          : (next.find((each) => (kernel.pausedMask(each) & bit) !== 0) ?? next[0])
     }
     return undefined
   }
-}
-
-/** A wheel that reaches past the longest link's delay and serialization, with slots no narrower than a nanosecond. */
-function slotWidthPs(ports: Ports, wireBytesMax: number): Time {
-  let reach = 0
-  for (let port = 0; port < ports.count; port++) {
-    reach = Math.max(reach, ports.delayPs[port]! + (wireBytesMax * 8e12) / ports.rateBps[port]!)
-  }
-  return Math.max(1024, reach / 4096)
 }

@@ -223,6 +223,8 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
     const hop = packet.hop
     packet.enterSwitch(ingress)
     let egress = policy.perPacket ? 0 : this.paths.at(packet.flow, hop)
+    // Where routes change, packets of one flow come here by ways of different lengths.
+    if (this.anyLoss && egress > 0 && this.nodeOf[egress - 1] !== node) egress = 0
     if (egress === 0) {
       egress = hop < this.paths.stride ? policy.route(now, packet) + 1 : Drop.HopLimit + 1
       if (egress > 0 && !policy.perPacket) this.paths.set(packet.flow, hop, egress)

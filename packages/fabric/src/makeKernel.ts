@@ -1,0 +1,61 @@
+import { PacketPool } from "@rdmakit/packet"
+import type { Time } from "@rdmakit/protocol"
+import { ExactKernel, type ExactKernelOptions, FaultyKernel } from "@rdmakit/sim"
+import type { Ports, Routes } from "@rdmakit/topology"
+import { longestPath } from "./LinkFaults.ts"
+import type { WorldParts } from "./World.ts"
+
+/** Most switches a packet can count. */
+const HOPS_MAX = 254
+const TELEMETRY_HOPS_MAX = 127
+
+/** The kernel of a network, and the switches on its longest path: those of any time, where links go down. */
+export const makeKernel = (parts: WorldParts, ports: Ports, { maxHops }: Routes) => {
+  const { graph, transport, faults } = parts
+  const longest = Math.max(1, faults === undefined ? maxHops : longestPath(graph, parts.routes, faults))
+  const { framing, mtuBytes, telemetry } = transport
+  const wireBytesMax = Math.max(
+    mtuBytes + framing.dataBytes + framing.telemetryBytes,
+    framing.ackBytes,
+    framing.cnpBytes,
+    framing.pfcBytes,
+  )
+  const pool = new PacketPool({
+    telemetryHops: telemetry ? Math.min(TELEMETRY_HOPS_MAX, longest) : 0,
+    telemetryFormat: parts.telemetryFormat,
+    telemetryRates: parts.telemetryRates,
+  })
+  const options: ExactKernelOptions = {
+    network: {
+      nodes: graph.nodes,
+      ports: ports.count,
+      isSwitch: graph.isSwitch,
+      portNode: ports.node,
+      rateBps: ports.rateBps,
+      delayPs: ports.delayPs,
+      lossRate: Float64Array.from({ length: ports.count }, (_, p) => graph.links[p >> 1]!.lossRate),
+    },
+    pool,
+    discipline: parts.discipline,
+    serializationPs: parts.serializationPs,
+    wireBytesMax,
+    pfcBytes: framing.pfcBytes,
+    // A packet whose way changes has made part of the old one.
+    hopsMax: faults === undefined ? longest : Math.min(HOPS_MAX, Math.max(1, maxHops) + longest),
+    slotPs: slotWidthPs(ports, wireBytesMax),
+    seed: parts.seed,
+    ...(parts.losses === undefined ? {} : { losses: parts.losses }),
+    ...(parts.isLost === undefined ? {} : { isLost: parts.isLost }),
+  }
+  const faulty = faults === undefined ? undefined : new FaultyKernel(options)
+  return { kernel: faulty ?? new ExactKernel(options), faulty, longest }
+}
+
+/** A wheel that reaches past the longest link's delay and serialization, with slots no narrower than a nanosecond. */
+function slotWidthPs(ports: Ports, wireBytesMax: number): Time {
+  let reach = 0
+  for (let port = 0; port < ports.count; port++) {
+    reach = Math.max(reach, ports.delayPs[port]! + (wireBytesMax * 8e12) / ports.rateBps[port]!)
+  }
+  return Math.max(1024, reach / 4096)
+}

@@ -1,0 +1,146 @@
+import { hpcc, hpccPresets } from "@rdmakit/cc-hpcc"
+import { GraphBuilder, leafSpine, star } from "@rdmakit/topology"
+import { describe, expect, it } from "vitest"
+import { incast, runFlows } from "./runs.ts"
+
+const controller = hpcc(hpccPresets.simulation)
+const transport = { ackTimeoutPs: 100e6 }
+const US = 1e6
+
+/** Hosts 0 and 1 at switches 2 and 3, which two ways join: over 4 (links 2 and 3), and over 5 and 6, which is longer. */
+const twoWays = () => {
+  const builder = new GraphBuilder()
+  const [a, b] = [builder.host(), builder.host()]
+  const [left, right, short, first, second] = [0, 1, 2, 3, 4].map(() => builder.switch()) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  builder.link(a, left)
+  builder.link(b, right)
+  builder.link(left, short)
+  builder.link(short, right)
+  builder.link(left, first)
+  builder.link(first, second)
+  builder.link(second, right)
+  return builder.build()
+}
+
+describe("a link that goes down", () => {
+  it("makes flows take another way, one that is longer; what was cut off is sent again", () => {
+    const faults = [{ time: 10 * US, link: 2, up: false }]
+    const flows = [{ source: 0, destination: 1, size: 1_000_000 }]
+    const { outcome, run } = runFlows({ graph: twoWays(), controller, transport, faults }, flows)
+    expect(outcome).toMatchObject({ flowsFinished: 1, unfinished: [] })
+    expect(outcome.dropsByReason["link-down"]).toBeGreaterThan(5)
+    expect(outcome.retransmissions).toBeGreaterThan(0)
+    const { kernel } = run.world
+    // Links 4 to 6 carried the rest.
+    expect(kernel.sentBytes(8)).toBeGreaterThan(700_000)
+    expect(kernel.pool.alive).toBe(0)
+    expect(outcome.idealPs[0]! / outcome.flows.completionTime(0)).toBeLessThan(1)
+  })
+
+  it("and comes up again: the shorter way is taken again", () => {
+    const faults = [
+      { time: 20 * US, link: 2, up: true },
+      { time: 10 * US, link: 2, up: false },
+    ]
+    const flows = [{ source: 0, destination: 1, size: 1_000_000 }]
+    const { outcome, run } = runFlows({ graph: twoWays(), controller, transport, faults }, flows)
+    expect(outcome.flowsFinished).toBe(1)
+    expect(run.world.kernel.sentBytes(8)).toBeLessThan(200_000)
+  })
+
+  it("leaves a flow without a way waiting until it is up", () => {
+    const faults = [
+      { time: 5 * US, link: 1, up: false },
+      { time: 250 * US, link: 1, up: true },
+    ]
+    const flows = [{ source: 0, destination: 1, size: 100_000 }]
+    const { outcome, run } = runFlows({ graph: star(2), controller, transport, faults }, flows)
+    expect(outcome).toMatchObject({ flowsFinished: 1, unfinished: [] })
+    // Timeouts at 100 and 200 µs after the last progress come to nothing, that at 300 finds the link up.
+    expect(outcome.flows.completionTime(0)).toBeGreaterThan(300 * US)
+    expect(outcome.flows.completionTime(0)).toBeLessThan(330 * US)
+    expect(run.world.kernel.pool.alive).toBe(0)
+  })
+
+  it("for good: a flow without a way says so, and so does one that starts later", () => {
+    const faults = [{ time: 5 * US, link: 1, up: false }]
+    const flows = [
+      { source: 0, destination: 1, size: 100_000 },
+      { source: 0, destination: 1, size: 1000, start: 50 * US },
+      { source: 0, destination: 2, size: 100_000 },
+    ]
+    const { outcome } = runFlows({ graph: star(3), controller, transport, faults }, flows)
+    expect(outcome.flowsFinished).toBe(1)
+    expect(outcome.unfinished.map(({ destination, reason }) => [destination, reason])).toEqual([
+      [1, expect.stringMatching(/^no route from node 0 to node 1: no acknowledgement of packet \d+ after 8 timeouts$/)],
+      [1, "no route from node 0 to node 1"],
+    ])
+  })
+
+  it("moves queue pairs of a host with two links", () => {
+    const builder = new GraphBuilder()
+    const [a, b] = [builder.host(), builder.host()]
+    const [left, right] = [builder.switch(), builder.switch()]
+    for (const each of [left, right]) {
+      builder.link(a, each)
+      builder.link(b, each)
+    }
+    const faults = [{ time: 10 * US, link: 0, up: false }]
+    const flows = Array.from({ length: 8 }, () => ({ source: a, destination: b, size: 200_000 }))
+    const { outcome, run } = runFlows({ graph: builder.build(), controller, transport, faults }, flows)
+    expect(outcome).toMatchObject({ flowsFinished: 8, unfinished: [] })
+    expect(run.world.kernel.pool.alive).toBe(0)
+  })
+
+  it("gives buffers back, whatever waited there", () => {
+    const faults = [
+      { time: 30 * US, link: 8, up: false },
+      { time: 60 * US, link: 8, up: true },
+    ]
+    const { outcome, run } = runFlows({ graph: star(9), controller, transport, faults }, incast(8, 200_000))
+    expect(outcome).toMatchObject({ flowsFinished: 8, unfinished: [], deadlock: null })
+    expect(run.world.kernel.pool.alive).toBe(0)
+  })
+
+  it("in a fabric with more ways leaves every flow finished", () => {
+    const graph = leafSpine({ leaves: 4, spines: 4, hostsPerLeaf: 4 })
+    const up = graph.links.findIndex(({ a, b }) => graph.isSwitch[a] === 1 && graph.isSwitch[b] === 1)
+    const faults = [
+      { time: 10 * US, link: up, up: false },
+      { time: 12 * US, link: up + 1, up: false },
+      { time: 40 * US, link: up, up: true },
+    ]
+    const flows = Array.from({ length: 16 }, (_, source) => ({ source, destination: (source + 5) % 16, size: 500_000 }))
+    const { outcome, run } = runFlows({ graph, controller, transport, faults }, flows)
+    expect(outcome).toMatchObject({ flowsFinished: 16, unfinished: [] })
+    expect(run.world.kernel.pool.alive).toBe(0)
+    const again = runFlows({ graph, controller, transport, faults }, flows)
+    expect(again.outcome.digest).toBe(outcome.digest)
+  })
+})
+
+describe("a rate of loss", () => {
+  it("that changes during a run", () => {
+    const faults = [
+      { time: 10 * US, link: 0, lossRate: 0.05 },
+      { time: 100 * US, link: 0, lossRate: 0 },
+    ]
+    const flows = [{ source: 0, destination: 1, size: 2_000_000 }]
+    const { outcome } = runFlows({ graph: star(2), controller, transport, faults }, flows)
+    expect(outcome.flowsFinished).toBe(1)
+    expect(outcome.dropsByReason["link-loss"]).toBeGreaterThan(5)
+  })
+})
+
+it("faults that change nothing make no difference", () => {
+  const plain = runFlows({ graph: star(9), controller, transport }, incast(8, 100_000)).outcome
+  const faults = [{ time: 0, link: 0, lossRate: 0 }]
+  const { outcome } = runFlows({ graph: star(9), controller, transport, faults }, incast(8, 100_000))
+  expect(outcome).toMatchObject({ digest: plain.digest, packetHops: plain.packetHops })
+})
