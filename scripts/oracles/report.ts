@@ -1,5 +1,5 @@
 /**
- * Opens pages that `rdmakit run` writes in Chromium: `node --conditions=@rdmakit/source scripts/oracles/report.ts`.
+ * Opens pages that `rdmakit run` and `rdmakit claims` write in Chromium: `node --conditions=@rdmakit/source scripts/oracles/report.ts`.
  * At 1,280 and 400 pixels, light and dark: nothing on the console, no request besides the page, nothing wider than the
  * window, one picture of each chart, text that can be read on what is behind it. It ends with a line of counts, and
  * skips where there is no Chromium (`CHROMIUM` names one that is not on the path).
@@ -13,12 +13,13 @@ import { Browser, findChromium, type View } from "./Browser.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 /** Inputs whose pages differ in what they show: one size or several, queues, losses, pauses, unfinished flows. */
-const inputs: ReadonlyArray<readonly [name: string, args: ReadonlyArray<string>]> = [
-  ["dumbbell", ["examples/scenarios/dumbbell.yaml"]],
-  ["fat-tree", ["examples/scenarios/fat-tree.yaml"]],
-  ["pauses", ["testdata/ns3/pfcdemo/timely.config.txt"]],
-  ["unfinished", ["testdata/ns3/incast16/hpcc.config.txt", "--set", "SIMULATOR_STOP_TIME=2.0001"]],
-  ["nothing", ["examples/scenarios/incast-16.yaml", "--set", "stop=1ns"]],
+const inputs: ReadonlyArray<readonly [name: string, args: ReadonlyArray<string>, page?: string]> = [
+  ["dumbbell", ["run", "examples/scenarios/dumbbell.yaml"]],
+  ["fat-tree", ["run", "examples/scenarios/fat-tree.yaml"]],
+  ["pauses", ["run", "testdata/ns3/pfcdemo/timely.config.txt"]],
+  ["unfinished", ["run", "testdata/ns3/incast16/hpcc.config.txt", "--set", "SIMULATOR_STOP_TIME=2.0001"]],
+  ["nothing", ["run", "examples/scenarios/incast-16.yaml", "--set", "stop=1ns"]],
+  ["claims", ["claims", "hpcc-14", "hpcc-9c", "hpcc-13", "parameters"], "claims.html"],
 ]
 const views: ReadonlyArray<View> = [1280, 400].flatMap((width) =>
   (["light", "dark"] as const).map((scheme) => ({ width, scheme })),
@@ -57,11 +58,11 @@ const look = `(() => {
     return (Math.max(own, other) + 0.05) / (Math.min(own, other) + 0.05)
   }
   const shown = (element) => element.getClientRects().length > 0
-  const texts = [...document.querySelectorAll("h1, h2, p, dt, dd, th, td, li, svg text")].filter(shown)
+  const texts = [...document.querySelectorAll("h1, h2, h3, p, dt, dd, th, td, li, svg text")].filter(shown)
   const pictures = [...document.querySelectorAll("svg")].filter(shown)
   return {
     overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    charts: document.querySelectorAll("section:has(svg)").length,
+    charts: document.querySelectorAll("svg.wide").length,
     pictures: pictures.length,
     background: getComputedStyle(document.body).backgroundColor,
     contrast: Math.min(...texts.map(contrast)),
@@ -97,13 +98,13 @@ let passed = 0
 let failed = 0
 const browser = await Browser.start(program)
 try {
-  for (const [name, args] of inputs) {
+  for (const [name, args, page = "report.html"] of inputs) {
     const out = join(folder, name)
-    const command = ["--conditions=@rdmakit/source", "apps/cli/src/main.ts", "run", ...args, "--out", out]
+    const command = ["--conditions=@rdmakit/source", "apps/cli/src/main.ts", ...args, "--out", out]
     const { status, stderr } = spawnSync(process.execPath, command, { cwd: root, encoding: "utf8" })
-    if (status !== 0 && status !== 1) throw new Error(`${name}: rdmakit run ended with ${status}\n${stderr}`)
+    if (status !== 0 && status !== 1) throw new Error(`${name}: rdmakit ended with ${status}\n${stderr}`)
     for (const view of views) {
-      const faults = await examine(browser, pathToFileURL(join(out, "report.html")).href, view)
+      const faults = await examine(browser, pathToFileURL(join(out, page)).href, view)
       if (faults.length === 0) passed++
       else failed++
       for (const fault of faults) console.log(`${name}, ${view.width} pixels, ${view.scheme}: ${fault}`)
