@@ -59,7 +59,7 @@ export const claims = (input: ClaimsInput) =>
     const measured = yield* runAll(
       selected.map(({ figure }) => figure),
       scale,
-      Option.getOrElse(input.jobs, availableParallelism),
+      Option.getOrElse(input.jobs, () => Math.min(JOBS_DEFAULT_MAX, availableParallelism())),
     )
     const figures = evaluate(selected, measured, scale)
     const tally = tallyOf(figures)
@@ -81,6 +81,9 @@ export const claims = (input: ClaimsInput) =>
     else yield* show(figures, tally, `${folder.name}/${names.page}`, cost().wallSeconds)
     if (tally.reversed > 0 || tally.notMeasured > 0) return yield* new Exit({ code: exitCodes.notWell })
   }).pipe(Effect.scoped)
+
+/** A run of the large network takes some hundred megabytes. */
+const JOBS_DEFAULT_MAX = 8
 
 /** Runs that end between two lines about them, where nobody watches. */
 const TOLD_EVERY = 10
@@ -118,6 +121,7 @@ const HEAD: ReadonlyArray<Column> = [
   { header: "claim", align: "left" },
   { header: "system", align: "left" },
   { header: "published" },
+  { header: "mark", align: "left", droppable: 1 },
   { header: "measured" },
   { header: "noise", droppable: 0 },
   { header: "verdict", align: "left" },
@@ -135,6 +139,7 @@ const show = (figures: ReadonlyArray<EvaluatedFigure>, tally: Tally, page: strin
           index === 0 ? claim.id : "",
           system,
           publishedText(published, unit),
+          published === undefined ? "" : claim.mark,
           numberText(measured, unit),
           index === 0 ? widthText(noise) : "",
           verdict ?? "",

@@ -10,8 +10,8 @@ describe("rdmakit claims", () => {
     const one = await rdmakit(["claims", ...ids, "--out", "one", "--jobs", "1"], { cwd })
     expect(one.code).toBe(0)
     // HPCC drains in 75 to 100 µs (digitised: 56 to 125), reacting once a round trip alone takes longer.
-    expect(one.out).toMatch(/drained +HPCC +75 µs to 100 µs +101 µs +within/)
-    expect(one.out).toMatch(/count +HPCC +3 +3 +within/)
+    expect(one.out).toMatch(/drained +HPCC +75 µs to 100 µs +digitised +101 µs +within/)
+    expect(one.out).toMatch(/count +HPCC +3 +read +3 +within/)
     expect(one.out.trimEnd().split("\n").at(-1)).toBe(
       "4 numbers: 4 within, 0 outside, 0 shape only; 2 of 2 orders right, 0 explained, 0 wrong",
     )

@@ -25,7 +25,7 @@ export const claimsCommand = Command.make(
     ),
     jobs: Flag.Int("jobs").pipe(
       Flag.withMetavar("N"),
-      Flag.withDescription("Runs at a time (default: one for each core)"),
+      Flag.withDescription("Runs at a time (default: one for each core, 8 at most)"),
       Flag.filter(
         (jobs) => jobs >= 1 && jobs <= JOBS_MAX,
         () => `a whole number 1..${JOBS_MAX}`,
