@@ -5,6 +5,9 @@ import type { Ports, Routes } from "@rdmakit/topology"
 import { longestPath } from "./LinkFaults.ts"
 import type { WorldParts } from "./World.ts"
 
+/** Packets there is room for without growing: what is not used is not touched, and costs no memory. */
+const PACKETS_AT_FIRST = 1 << 16
+
 /** Most switches a packet can count. */
 const HOPS_MAX = 254
 const TELEMETRY_HOPS_MAX = 127
@@ -21,6 +24,7 @@ export const makeKernel = (parts: WorldParts, ports: Ports, { maxHops }: Routes)
     framing.pfcBytes,
   )
   const pool = new PacketPool({
+    capacity: PACKETS_AT_FIRST,
     telemetryHops: telemetry ? Math.min(TELEMETRY_HOPS_MAX, longest) : 0,
     telemetryFormat: parts.telemetryFormat,
     telemetryRates: parts.telemetryRates,

@@ -55,7 +55,7 @@ export class PacketPool {
   words: Int32Array
   f64: Float64Array
   extension: Int32Array = new Int32Array(0)
-  telemetry: Int32Array = new Int32Array(0)
+  telemetry: Int32Array
   /** Words in a telemetry block; 0 when the run carries none. */
   readonly telemetryStride: number
   readonly telemetryHops: number
@@ -68,9 +68,12 @@ export class PacketPool {
 
   private readonly limit: number
   private capacity: number
+  /** Records given back, a list; and the first that was never given out: no memory is touched before it is needed. */
   private free = -1
+  private fresh = 0
   private freeExtension = -1
   private freeTelemetry = -1
+  private freshTelemetry = 0
 
   /** @throws RangeError for more telemetry hops than a packet can count */
   constructor(options: PoolOptions = {}) {
@@ -86,14 +89,18 @@ export class PacketPool {
     const { words, f64 } = records(this.capacity)
     this.words = words
     this.f64 = f64
-    this.chainRecords(0)
+    this.telemetry = new Int32Array(this.capacity * this.telemetryStride)
   }
 
   /** A fresh packet: every word zero, no telemetry, no extension. Throws `PoolExhausted` at the limit. */
   alloc(): number {
-    if (this.free < 0) this.grow()
-    const handle = this.free
-    this.free = this.words[(handle << RECORD_SHIFT) + NEXT]!
+    let handle = this.free
+    if (handle >= 0) {
+      this.free = this.words[(handle << RECORD_SHIFT) | NEXT]!
+    } else {
+      if (this.fresh === this.capacity) this.grow()
+      handle = this.fresh++
+    }
     if (++this.alive > this.alivePeak) this.alivePeak = this.alive
     this.clear(handle)
     return handle
@@ -164,9 +171,14 @@ export class PacketPool {
 
   /** A telemetry block without hops. */
   allocTelemetry(): number {
-    if (this.freeTelemetry < 0) this.growTelemetry()
-    const block = this.freeTelemetry
-    this.freeTelemetry = this.telemetry[block * this.telemetryStride]!
+    let block = this.freeTelemetry
+    if (block >= 0) {
+      this.freeTelemetry = this.telemetry[block * this.telemetryStride]!
+    } else {
+      const stride = this.telemetryStride
+      if (stride === 0 || (this.freshTelemetry + 1) * stride > this.telemetry.length) this.growTelemetry()
+      block = this.freshTelemetry++
+    }
     return block
   }
 
@@ -192,13 +204,6 @@ export class PacketPool {
     this.freeExtension = index
   }
 
-  private chainRecords(from: number): void {
-    for (let h = this.capacity - 1; h >= from; h--) {
-      this.words[(h << RECORD_SHIFT) + NEXT] = this.free
-      this.free = h
-    }
-  }
-
   private grow(): void {
     if (this.capacity >= this.limit) throw new PoolExhausted("packets", this.limit)
     const from = this.capacity
@@ -207,7 +212,6 @@ export class PacketPool {
     words.set(this.words)
     this.words = words
     this.f64 = f64
-    this.chainRecords(from)
   }
 
   private growTelemetry(): void {
@@ -219,10 +223,6 @@ export class PacketPool {
     const grown = new Int32Array(to * stride)
     grown.set(this.telemetry)
     this.telemetry = grown
-    for (let b = to - 1; b >= from; b--) {
-      grown[b * stride] = this.freeTelemetry
-      this.freeTelemetry = b
-    }
   }
 
   private growExtension(): void {

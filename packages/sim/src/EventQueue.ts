@@ -7,8 +7,12 @@ const NEXT = 3
 
 const TWO_32 = 2 ** 32
 const SLOTS = 1 << 12
-/** Room for the events of the open slot. */
-const LIST_AT_FIRST = 64
+/**
+ * Room for the events of the open slot, and for those made by `push`. Arrays that never grow are known to the compiler
+ * with their addresses; what is not used of them is not touched, and costs nothing.
+ */
+const LIST_AT_FIRST = 1 << 12
+const PUSHED_AT_FIRST = 1 << 16
 const MASK = SLOTS - 1
 /** Keys stay exact below this. */
 const SLOT_PS_MAX = 2 ** 20
@@ -28,7 +32,9 @@ export class EventQueue {
   i32: Int32Array
 
   private readonly fixed: number
+  /** Nodes given back, a list; and the first that was never given out. */
   private free = -1
+  private fresh: number
   private capacity: number
   /** Of nodes made by `push`, two words each: a code (-1: cancelled) and an argument. */
   private payload: Int32Array
@@ -63,9 +69,10 @@ export class EventQueue {
     this.slotPs = width
     this.perPs = 1 / width
     this.fixed = fixed
-    this.capacity = fixed
-    this.payload = new Int32Array(0)
-    const buffer = new ArrayBuffer(fixed * 16)
+    this.fresh = fixed
+    this.capacity = fixed + PUSHED_AT_FIRST
+    this.payload = new Int32Array(2 * PUSHED_AT_FIRST)
+    const buffer = new ArrayBuffer(this.capacity * 16)
     this.f64 = new Float64Array(buffer)
     this.i32 = new Int32Array(buffer)
   }
@@ -85,9 +92,13 @@ export class EventQueue {
 
   /** Adds an event with the next order number; its node is good until it is popped. */
   push(time: Time, code: number, argument: number): number {
-    if (this.free < 0) this.grow()
-    const node = this.free
-    this.free = this.i32[(node << NODE_SHIFT) | NEXT]!
+    let node = this.free
+    if (node >= 0) {
+      this.free = this.i32[(node << NODE_SHIFT) | NEXT]!
+    } else {
+      if (this.fresh === this.capacity) this.grow()
+      node = this.fresh++
+    }
     this.f64[node << 1] = time
     const at = (node - this.fixed) << 1
     this.payload[at] = code
@@ -283,7 +294,7 @@ export class EventQueue {
 
   private grow(): void {
     const from = this.capacity
-    const to = this.fixed + Math.max(256, (from - this.fixed) * 2)
+    const to = this.fixed + (from - this.fixed) * 2
     const buffer = new ArrayBuffer(to * 16)
     const i32 = new Int32Array(buffer)
     i32.set(this.i32)
@@ -292,10 +303,6 @@ export class EventQueue {
     const payload = new Int32Array((to - this.fixed) * 2)
     payload.set(this.payload)
     this.payload = payload
-    for (let node = to - 1; node >= from; node--) {
-      i32[(node << NODE_SHIFT) | NEXT] = this.free
-      this.free = node
-    }
     this.capacity = to
   }
 
