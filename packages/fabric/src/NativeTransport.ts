@@ -23,6 +23,11 @@ export interface TransportSettings
       | "retryCount"
       | "repace"
       | "rateBound"
+      | "recovery"
+      | "bdpPackets"
+      | "reorderPackets"
+      | "ackTimeoutHighPs"
+      | "ackTimeoutFewPackets"
     >
   > {
   /**
@@ -50,7 +55,7 @@ const framingOf = (name: TransportSettings["framing"], kind: TelemetryKind, hops
 /**
  * A reliable connection for these settings: every packet is acknowledged, a gap is told of by one NAK, duplicates are
  * answered, data is ECN-capable, and the timeout is 4.096 µs · 2^10 (IBTA 1.7 §9.7.6.1.3) unless the settings say
- * otherwise.
+ * otherwise. With selective repeat timeouts are those of IRN.
  *
  * @param hops switches on the longest path: room for their telemetry
  * @throws RcOptionsError
@@ -60,7 +65,8 @@ export const nativeTransport = (settings: TransportSettings, controller: Control
   const telemetry = controller.needs.includes("int")
   return rcConfig({
     mtuBytes: MTU_BYTES,
-    ackTimeoutPs: localAckTimeoutPs(TIMEOUT_CODE),
+    // Selective repeat has shorter ones of its own.
+    ...(rest.recovery === "selective-repeat" ? {} : { ackTimeoutPs: localAckTimeoutPs(TIMEOUT_CODE) }),
     ecn: Ecn.Capable0,
     ...rest,
     controller,

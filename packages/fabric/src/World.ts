@@ -4,7 +4,14 @@ import { type Ack, type ControllerFactory, NEVER, type PathInfo, type Switch, ty
 import type { ExactKernel, QueueWeights } from "@rdmakit/sim"
 import { WatchdogSwitch } from "@rdmakit/switch"
 import { type Graph, Ports, Routes, type RoutesOptions } from "@rdmakit/topology"
-import { makeAck, type RcCommand, type RcConfig, type RcEvent, RcQueuePair } from "@rdmakit/transport-ib"
+import {
+  makeAck,
+  makeQueuePair,
+  type RcCommand,
+  type RcConfig,
+  type RcEvent,
+  type RcRequester,
+} from "@rdmakit/transport-ib"
 import type { AdmissionModel, FlowAdmission } from "./FlowAdmission.ts"
 import type { FlowTable } from "./FlowTable.ts"
 import { type FaultModel, LinkFaults } from "./LinkFaults.ts"
@@ -227,7 +234,7 @@ export class World {
     const port = this.portOf(2 * flow)!
     const priority = flows.priority[flow]!
     const path = parts.path(flow, source, destination, this.ports.rateBps[port]!)
-    const requester = new RcQueuePair(now, parts.transport, this.ack, {
+    const requester = makeQueuePair(now, parts.transport, this.ack, {
       node: source,
       peer: destination,
       udpPort: sourcePort,
@@ -236,7 +243,7 @@ export class World {
       flow: 2 * flow,
       path,
     })
-    const responder = new RcQueuePair(now, parts.transport, this.ack, {
+    const responder = makeQueuePair(now, parts.transport, this.ack, {
       node: destination,
       peer: source,
       udpPort: destinationPort,
@@ -272,7 +279,7 @@ export class World {
 
   private flowEvent(endpoint: NicQueuePair<RcCommand, RcEvent>, event: RcEvent): void {
     const flow = event.message
-    const requester = endpoint as RcQueuePair
+    const requester = endpoint as RcRequester
     this.controllerActions += requester.controllerActions
     this.retransmissions += requester.retransmissions
     if (event.type !== "completed") {
@@ -294,7 +301,7 @@ export class World {
   totals(): { readonly controllerActions: number; readonly retransmissions: number } {
     let { controllerActions, retransmissions } = this
     for (let flow = 0; flow < this.flows.count; flow++) {
-      const requester = this.endpoints.at(2 * flow) as RcQueuePair | undefined
+      const requester = this.endpoints.at(2 * flow) as RcRequester | undefined
       // A failed flow has been counted, and its endpoint stays for the reason.
       if (requester === undefined || this.failures.has(flow)) continue
       controllerActions += requester.controllerActions
@@ -315,7 +322,7 @@ export class World {
   unfinishedReason(flow: number): string {
     const { flows } = this
     const failure = this.failures.get(flow)
-    const requester = this.endpoints.at(2 * flow) as RcQueuePair | undefined
+    const requester = this.endpoints.at(2 * flow) as RcRequester | undefined
     const held = requester === undefined ? undefined : this.heldBack(flow)
     if (failure !== undefined) return held === undefined ? failure : `${failure}; ${held}`
     if (flows.created[flow] === NEVER) return "not started before the stop time"
@@ -351,7 +358,7 @@ export class World {
   /** First node on the flow's path, or the way back, whose pause holds its priority back, if any. */
   private pausedOnPath(flow: number, direction: 0 | 1): number | undefined {
     const { flows, kernel, ports, routes } = this
-    const endpoint = this.endpoints.at(2 * flow + direction) as RcQueuePair
+    const endpoint = this.endpoints.at(2 * flow + direction) as RcRequester
     const destination = (direction === 0 ? flows.destination : flows.source)[flow]!
     const bit = 1 << flows.priority[flow]!
     let port: number | undefined = endpoint.port

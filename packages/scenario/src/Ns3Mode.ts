@@ -21,7 +21,7 @@ import {
   TelemetryStamper,
 } from "@rdmakit/switch"
 import type { Graph, Ports } from "@rdmakit/topology"
-import { ns3Framing, type RcConfig, type TelemetryKind } from "@rdmakit/transport-ib"
+import { ns3Framing, rcConfig, type TelemetryKind } from "@rdmakit/transport-ib"
 import { GlibcRandom, ns3TxNanoseconds, StreamSequence } from "@rdmakit/units"
 import { ns3HeadroomBytes } from "./Ns3Checks.ts"
 
@@ -132,7 +132,7 @@ export interface Ns3Paths {
 export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths, own?: ControllerFactory): WorldParts {
   const kind = telemetryKinds[config.ccMode] ?? "none"
   const random = new GlibcRandom()
-  const transport: RcConfig = {
+  const transport = rcConfig({
     mtuBytes: config.payloadBytes,
     framing: ns3Framing(kind),
     controller: own ?? controllerOf(config, random),
@@ -148,7 +148,8 @@ export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths, own?:
     pacePs: transmissionPs,
     repace: config.ccMode === 3 || config.ccMode === 10,
     rateBound: config.rateBound,
-  }
+    ns3BackToZero: config.l2BackToZero,
+  })
   return {
     graph,
     routes: { order: "descending", parallel: "last" },

@@ -29,6 +29,32 @@ export interface RcConfig {
   readonly ns3AckBytes?: number
   readonly ns3AckChunkBytes?: number
   /**
+   * The ns-3 model's L2_BACK_TO_ZERO: a gap takes both ends back to the start of a chunk of `ns3AckChunkBytes`, and
+   * acknowledgements count whole chunks only: a message whose last chunk is not full never ends. Needs chunks of whole
+   * packets, and go-back-N. Default false.
+   */
+  readonly ns3BackToZero?: boolean
+  /**
+   * What is sent again after a loss. "go-back-n", the default: all from the lost packet on (IBTA 1.7 §9.7).
+   * "selective-repeat": only what is lost, as IRN has it (Mittal et al., SIGCOMM 2018, §3): the receiver keeps what comes
+   * out of order and tells of it by NAKs, and at most `bdpPackets` are in flight. The next four options are for it.
+   */
+  readonly recovery: "go-back-n" | "selective-repeat"
+  /**
+   * Most packets in flight, from the oldest unacknowledged one on (BDP-FC, IRN §3.2). An integer, at least 1 and at most
+   * `reorderPackets`. Undefined, the default: the bandwidth-delay product of the path, in packets.
+   */
+  readonly bdpPackets?: number
+  /** Packets that a receiver keeps track of ahead of the one it expects; those further ahead are dropped. Default 2048. */
+  readonly reorderPackets: number
+  /**
+   * RTO_high, ps: how long to wait for an acknowledgement with more than `ackTimeoutFewPackets` in flight; with no more,
+   * it is `ackTimeoutPs`, which is RTO_low (IRN §3.1). At least that. Default 320 µs (IRN §4.1), or `ackTimeoutPs`.
+   */
+  readonly ackTimeoutHighPs: Time
+  /** N of IRN §3.1. An integer, at least 0. Default 3 (IRN §4.1). */
+  readonly ackTimeoutFewPackets: number
+  /**
    * A gap is told of by one NAK (IBTA 1.7 §9.7.5.2.8); another for the same gap only after this long, ps. Default
    * NEVER: just one, and a NAK lost is the timeout's affair. The ns-3 model: 500 µs.
    */
@@ -40,8 +66,8 @@ export interface RcConfig {
   readonly ackDuplicates: boolean
   /**
    * Without progress for this long, ps, the requester goes back to the oldest unacknowledged packet. It counts from the
-   * last progress, or from the first packet sent after there was nothing out. Default `localAckTimeoutPs(14)`, 67 ms.
-   * NEVER: it never does.
+   * last progress, or from the first packet sent after there was nothing out. Default `localAckTimeoutPs(14)`, 67 ms;
+   * with selective repeat 100 µs (IRN §4.1). NEVER: it never does.
    */
   readonly ackTimeoutPs: Time
   /** Timeouts in a row that are survived; the next one is the connection's end. An integer. Default 7 (IBTA, 3 bits). */
@@ -98,9 +124,17 @@ export const localAckTimeoutPs = (code: number): Time => {
 /** Telemetry hops that the default framing has room for (HPCC §4.1). */
 const HOPS = 5
 
+/** RTO_low, RTO_high and N of IRN §4.1, ps. */
+const RTO_LOW_PS = 100e6
+const RTO_HIGH_PS = 320e6
+const FEW_PACKETS = 3
+const REORDER_PACKETS = 2048
+const REORDER_PACKETS_MAX = 2 ** 20
+
 /** Fills in what is left out. Throws `RcOptionsError` at the first option that is out of its range. */
 export const rcConfig = (options: RcOptions): RcConfig => {
   const { needs } = options.controller
+  const selective = options.recovery === "selective-repeat"
   const telemetry = options.telemetry ?? needs.includes("int")
   const config: RcConfig = {
     mtuBytes: 1024,
@@ -109,7 +143,11 @@ export const rcConfig = (options: RcOptions): RcConfig => {
     ackEvery: 1,
     nakIntervalPs: NEVER,
     ackDuplicates: true,
-    ackTimeoutPs: localAckTimeoutPs(14),
+    recovery: "go-back-n",
+    reorderPackets: REORDER_PACKETS,
+    ackTimeoutPs: selective ? RTO_LOW_PS : localAckTimeoutPs(14),
+    ackTimeoutHighPs: selective ? Math.max(RTO_HIGH_PS, options.ackTimeoutPs ?? 0) : RTO_HIGH_PS,
+    ackTimeoutFewPackets: FEW_PACKETS,
     retryCount: 7,
     ecn: needs.includes("ecn") || needs.includes("cnp") ? Ecn.Capable0 : Ecn.NotCapable,
     pacePs: serializationPs,
@@ -124,6 +162,27 @@ export const rcConfig = (options: RcOptions): RcConfig => {
   check("nakIntervalPs", config.nakIntervalPs, config.nakIntervalPs >= 0, "a time of at least 0, or NEVER")
   check("ackTimeoutPs", config.ackTimeoutPs, config.ackTimeoutPs > 0, "a time above 0, or NEVER")
   checkInteger("retryCount", config.retryCount, 0)
+  checkRecovery(config)
   check("ecn", config.ecn, [0, 1, 2, 3].includes(config.ecn), "a code point, 0 to 3")
   return config
+}
+
+const checkRecovery = (config: RcConfig): void => {
+  const { recovery, ns3BackToZero, ns3AckChunkBytes = 0, mtuBytes, bdpPackets, reorderPackets } = config
+  check("recovery", recovery, ["go-back-n", "selective-repeat"].includes(recovery), "go-back-n or selective-repeat")
+  if (ns3BackToZero === true) {
+    check("ns3BackToZero", ns3BackToZero, recovery === "go-back-n", "false with selective repeat")
+    const whole = ns3AckChunkBytes > 0 && ns3AckChunkBytes % mtuBytes === 0
+    check("ns3AckChunkBytes", ns3AckChunkBytes, whole, `a multiple of mtuBytes, ${mtuBytes}, with ns3BackToZero`)
+  }
+  checkInteger("reorderPackets", reorderPackets, 1)
+  check("reorderPackets", reorderPackets, reorderPackets <= REORDER_PACKETS_MAX, `at most ${REORDER_PACKETS_MAX}`)
+  if (bdpPackets !== undefined) {
+    checkInteger("bdpPackets", bdpPackets, 1)
+    check("bdpPackets", bdpPackets, bdpPackets <= reorderPackets, `at most reorderPackets, ${reorderPackets}`)
+  }
+  const { ackTimeoutHighPs, ackTimeoutPs } = config
+  const reached = recovery === "go-back-n" || ackTimeoutHighPs >= ackTimeoutPs
+  check("ackTimeoutHighPs", ackTimeoutHighPs, ackTimeoutHighPs > 0 && reached, "a time of at least ackTimeoutPs")
+  checkInteger("ackTimeoutFewPackets", config.ackTimeoutFewPackets, 0)
 }

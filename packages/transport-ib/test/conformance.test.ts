@@ -1,6 +1,14 @@
 import { transportSuite } from "@rdmakit/conformance"
 import { NEVER } from "@rdmakit/protocol"
-import { makeAck, type RcCommand, type RcEvent, type RcOptions, RcQueuePair, rcConfig } from "../src/index.ts"
+import {
+  makeAck,
+  makeQueuePair,
+  type RcCommand,
+  type RcEvent,
+  type RcOptions,
+  type RcRequester,
+  rcConfig,
+} from "../src/index.ts"
 import { fixedController, path } from "./connection.ts"
 
 const underTest = (name: string, options: Partial<RcOptions>, mtuBytes: number) => {
@@ -11,7 +19,7 @@ const underTest = (name: string, options: Partial<RcOptions>, mtuBytes: number) 
     connect: (now: number) =>
       [0, 1].map((end) => {
         const [node, peer] = end === 0 ? [3, 5] : [5, 3]
-        return new RcQueuePair(now, config, ack, {
+        return makeQueuePair(now, config, ack, {
           node,
           peer,
           udpPort: 7,
@@ -20,10 +28,10 @@ const underTest = (name: string, options: Partial<RcOptions>, mtuBytes: number) 
           flow: end,
           path,
         })
-      }) as [RcQueuePair, RcQueuePair],
+      }) as [RcRequester, RcRequester],
     send: (message: number, writeBytes: number): RcCommand => ({ message, writeBytes }),
     outcome: ({ message, type }: RcEvent) => ({ message, completed: type === "completed" }),
-    received: (end: RcQueuePair) => end.bytesReceived,
+    received: (end: RcRequester) => end.bytesReceived,
   }
 }
 
@@ -45,3 +53,30 @@ transportSuite(
   { failsWithinPs: 8.1 * 4e9 },
 )
 transportSuite(underTest("… without a timeout", { ackTimeoutPs: NEVER }, 1024), { recovers: false })
+
+const selective: Partial<RcOptions> = { recovery: "selective-repeat", bdpPackets: 20 }
+// Eight timeouts of 100 µs, or of 320 with more than three packets out.
+const selectiveExpectations = { failsWithinPs: 8.1 * 320e6 }
+
+transportSuite(underTest("selective repeat", selective, 1024), selectiveExpectations)
+transportSuite(underTest("… with small packets", { ...selective, bdpPackets: 110 }, 64), selectiveExpectations)
+transportSuite(
+  underTest("… with one packet in flight", { ...selective, bdpPackets: 1, reorderPackets: 1 }, 256),
+  selectiveExpectations,
+)
+transportSuite(
+  underTest(
+    "… with a controller's window of two packets",
+    { ...selective, controller: fixedController({ window: 128 }) },
+    64,
+  ),
+  selectiveExpectations,
+)
+transportSuite(
+  underTest("… that acknowledges every fourth packet", { ...selective, ackEvery: 4 }, 256),
+  selectiveExpectations,
+)
+transportSuite(
+  underTest("… of a path's own bandwidth-delay product", { recovery: "selective-repeat" }, 100),
+  selectiveExpectations,
+)

@@ -11,11 +11,11 @@ import {
 } from "@rdmakit/protocol"
 import {
   makeAck,
+  makeQueuePair,
   ns3Framing,
   type RcCommand,
   type RcEvent,
   type RcOptions,
-  RcQueuePair,
   rcConfig,
 } from "../src/index.ts"
 
@@ -127,8 +127,8 @@ export const connection = ({ config, fixed = {}, psn = 0, ...network }: Setup = 
   const ack = makeAck(2)
   const now = network.now ?? 0
   const at = { priority: 3, flow: 0, sendPsn: psn, receivePsn: 0 }
-  const requester = new RcQueuePair(now, rc, ack, { ...at, node: 7, peer: 9, udpPort: 10, peerUdpPort: 20, path })
-  const responder = new RcQueuePair(now, rc, ack, {
+  const requester = makeQueuePair(now, rc, ack, { ...at, node: 7, peer: 9, udpPort: 10, peerUdpPort: 20, path })
+  const responder = makeQueuePair(now, rc, ack, {
     ...at,
     node: 9,
     peer: 7,

@@ -17,6 +17,10 @@ describe("options of a reliable connection", () => {
       ackEvery: 1,
       nakIntervalPs: NEVER,
       ackDuplicates: true,
+      recovery: "go-back-n",
+      reorderPackets: 2048,
+      ackTimeoutHighPs: 320e6,
+      ackTimeoutFewPackets: 3,
       ackTimeoutPs: 67_108_864_000,
       retryCount: 7,
       ecn: Ecn.NotCapable,
@@ -53,6 +57,12 @@ describe("options of a reliable connection", () => {
     ["ackTimeoutPs", Number.NaN],
     ["retryCount", -1],
     ["ecn", 4],
+    ["bdpPackets", 0],
+    ["bdpPackets", 2049],
+    ["reorderPackets", 0],
+    ["reorderPackets", 2 ** 20 + 1],
+    ["ackTimeoutHighPs", 0],
+    ["ackTimeoutFewPackets", -1],
   ])("refuse %s %d", (option, value) => {
     const make = () => rcConfig({ controller, [option]: value })
     expect(make).toThrow(RcOptionsError)

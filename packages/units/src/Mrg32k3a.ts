@@ -13,6 +13,8 @@ const A23 = 1370589
 const NORM = 1 / (M1 + 1)
 
 const STREAM_BITS = 127
+/** ns-3 numbers the streams that programs ask for by number from here on; those before are handed out in turn. */
+const ASSIGNED_BITS = 63
 const SUBSTREAM_BITS = 76
 
 /** A 3 × 3 matrix by rows. */
@@ -108,6 +110,18 @@ export class Mrg32k3a {
    */
   constructor(seed: number, stream = 0, substream = 0) {
     this.state = start(seed, stream, substream)
+  }
+
+  /**
+   * The stream that ns-3 gives a program that asks for number `stream` (`RandomVariableStream::SetStream`): 2^63 past
+   * those it hands out by itself. Arguments as of the constructor.
+   *
+   * @throws RangeError
+   */
+  static assigned(seed: number, stream: number, substream = 0): Mrg32k3a {
+    const generator = new Mrg32k3a(seed, stream, substream)
+    advance(generator.state, 1, STREAM_BITS + ASSIGNED_BITS)
+    return generator
   }
 
   /** The next number in (0, 1), a multiple of about 2^-32. */

@@ -106,3 +106,15 @@ describe("StreamSequence", () => {
     expect(sequence.next()).toBe(new Mrg32k3a(1, first + 1_002_000, 1).uniform())
   })
 })
+
+it("numbers the streams that ns-3 is asked for from 2^63 on", () => {
+  // 2^10 times 2^53 streams of 2^127 steps are 2^190 steps: as many jumps of 2^180 as make up 2^10.
+  const state = new Float64Array(6).fill(1)
+  for (let jump = 0; jump < 1024; jump++) advance(state, 1, 127 + 53)
+  advance(state, 50, 127)
+  advance(state, 1, 76)
+  const next = step([...state].map(BigInt))
+  const difference = next[2]! - next[5]!
+  const expected = Number(difference > 0n ? difference : difference + M1) / 4294967088
+  expect(Mrg32k3a.assigned(1, 50, 1).uniform()).toBeCloseTo(expected, 15)
+})

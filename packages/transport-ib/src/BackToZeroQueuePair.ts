@@ -1,0 +1,47 @@
+import { Opcode, type Packet } from "@rdmakit/packet"
+import type { Time } from "@rdmakit/protocol"
+import { PSN_MASK, psnDistance } from "./Psn.ts"
+import { RcQueuePair } from "./RcQueuePair.ts"
+
+/**
+ * L2_BACK_TO_ZERO of the public HPCC simulator (RdmaHw::ReceiveAck, ReceiverCheckSeq): at a gap the receiver forgets what
+ * it has of the chunk, and the sender takes only whole chunks for acknowledged. One message a connection, from PSN 0.
+ */
+export class BackToZeroQueuePair extends RcQueuePair {
+  protected override handleData(now: Time, packet: Packet): void {
+    const { config, expected } = this
+    const ahead = psnDistance(packet.psn, expected & PSN_MASK)
+    if (ahead <= 0) {
+      super.handleData(now, packet)
+      return
+    }
+    if (now < this.nakTime && this.nakFor === expected) return
+    this.nakTime = now + config.nakIntervalPs
+    this.nakFor = expected
+    this.expected -= expected % (config.ns3AckChunkBytes! / config.mtuBytes)
+    this.receivedBytes = this.expected * config.mtuBytes
+    this.reply(packet, Opcode.NakSequence, this.expected)
+  }
+
+  protected override handleReply(now: Time, packet: Packet): void {
+    if (packet.opcode === Opcode.Cnp) {
+      this.handleCnp(now)
+      return
+    }
+    const { config } = this
+    const nak = packet.opcode === Opcode.NakSequence
+    const count = this.una + psnDistance((packet.psn + (nak ? 0 : 1)) & PSN_MASK, this.una & PSN_MASK)
+    if (count > this.highest) return
+    const before = this.ackedBytes
+    // What the reply says, which controllers go by, and how much of it counts.
+    const sequence = count > this.una ? this.messages.bytesBefore(count) : this.sequenceOf(count)
+    const chunkBytes = config.ns3AckChunkBytes!
+    // A message of zero bytes has no chunk to fill.
+    const counted = sequence % chunkBytes === 0 ? count : (sequence - (sequence % chunkBytes)) / config.mtuBytes
+    if (counted > this.una) this.advance(now, counted)
+    if (nak) this.goBack()
+    this.runController(now, packet, sequence, before)
+    if (nak && this.controller.onLoss(now, false)) this.tookAction(now)
+    this.updateTimeout()
+  }
+}
