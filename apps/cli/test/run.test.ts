@@ -242,12 +242,20 @@ describe("start", () => {
 
 describe("run, at the edges", () => {
   test("the summary has the notes on the inputs, with --json too", async () => {
-    const cwd = inputs(config("LINK_DOWN 0 0 0", "LINK_DOWN 10 1 17"))
+    // After the last flow has ended.
+    const cwd = inputs(config("LINK_DOWN 0 0 0", "LINK_DOWN 150000 1 17"))
     const { code, out } = await rdmakit(["run", "mix/config.txt", "--out", "out", "--json"], { cwd })
     expect(code).toBe(0)
     const { inputNotes } = JSON.parse(out)
     expect(inputNotes.map(({ text }: { readonly text: string }) => text).join()).toContain("LINK_DOWN")
     expect(summaryOf(join(cwd, "out")).inputNotes).toEqual(inputNotes)
+  })
+
+  test("flows that a link which goes down leaves without a way are listed with the reason", async () => {
+    const cwd = inputs(config("LINK_DOWN 0 0 0", "LINK_DOWN 10 1 17"))
+    const { code, out, err } = await rdmakit(["run", "mix/config.txt", "--out", "out"], { cwd })
+    expect(code).toBe(1)
+    expect(`${out}${err}`).toMatch(/no route from node 1 to node \d+/)
   })
 
   test.each([".", "..", "/", "x".repeat(300)])("an output called %j is refused before the run", async (name) => {

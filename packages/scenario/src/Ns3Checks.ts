@@ -56,6 +56,19 @@ export const checkBuffers = (configFile: ConfigFile, graph: Graph, ports: Ports)
   return faultAt(configFile, "BUFFER_SIZE", expected, `${kept}: enlarge the buffer or shorten its links`)
 }
 
+/** L2_BACK_TO_ZERO has chunks of whole packets. */
+export const checkBackToZero = (configFile: ConfigFile): Ns3FormatError | undefined => {
+  const { l2BackToZero, l2ChunkBytes, payloadBytes } = configFile.config
+  if (!l2BackToZero || (l2ChunkBytes > 0 && l2ChunkBytes % payloadBytes === 0)) return undefined
+  const hint = l2ChunkBytes === 0 ? "the simulator divides by it" : "a chunk that ends within a packet is not supported"
+  const key = configFile.entries.has("L2_CHUNK_SIZE") ? "L2_CHUNK_SIZE" : "L2_BACK_TO_ZERO"
+  const expected =
+    key === "L2_CHUNK_SIZE"
+      ? `with L2_BACK_TO_ZERO a multiple of PACKET_PAYLOAD_SIZE, ${payloadBytes}`
+      : `0, or an L2_CHUNK_SIZE that is a multiple of PACKET_PAYLOAD_SIZE, ${payloadBytes}`
+  return faultAt(configFile, key, expected, hint)
+}
+
 /** LINK_DOWN names a link. */
 export const checkLinkDown = (configFile: ConfigFile, graph: Graph): Ns3FormatError | undefined => {
   const { linkDown } = configFile.config

@@ -34,7 +34,9 @@ interface OptionError extends Error {
 export const checkController = (configFile: ConfigFile, graph: Graph): Ns3FormatError | undefined => {
   try {
     const path = { rttNs: 0, bdpBytes: 0 }
-    ns3Parts(configFile.config, graph, { maxRttNs: 0, maxBdpBytes: 0, pair: () => path })
+    // Of the transport's keys, L2_BACK_TO_ZERO has a check of its own.
+    const config = { ...configFile.config, l2BackToZero: false }
+    ns3Parts(config, graph, { maxRttNs: 0, maxBdpBytes: 0, pair: () => path })
     return undefined
   } catch (error) {
     if (!isOptionError(error)) throw error

@@ -18,11 +18,11 @@ import { Effect, type FileSystem, Path } from "effect"
 import { deadlockWarnings, type Traffic, withAcknowledgements } from "./DeadlockWarning.ts"
 import { type InputFile, type Mention, readInput, type SearchPath, searchPathOf } from "./InputFile.ts"
 import { type InputNote, InputsRefused } from "./InputsRefused.ts"
-import { checkBuffers, checkFlows, checkLinkDown, checkRates } from "./Ns3Checks.ts"
+import { checkBackToZero, checkBuffers, checkFlows, checkLinkDown, checkRates } from "./Ns3Checks.ts"
 import { checkController } from "./Ns3ControllerCheck.ts"
-import { ns3ModeFor } from "./Ns3Mode.ts"
+import { ns3ModeFor, ns3Routes } from "./Ns3Mode.ts"
 import { checkOutputs } from "./Ns3Outputs.ts"
-import { effectWarnings, topologyWarnings } from "./Ns3Warnings.ts"
+import { effectWarnings, flowWarnings, topologyWarnings } from "./Ns3Warnings.ts"
 
 /** Everything a run of the HPCC simulator's own files starts from, read and checked. */
 export interface Ns3Inputs {
@@ -56,9 +56,6 @@ export interface Ns3InputOptions {
   /** In place of that of CC_MODE: packets carry what it needs, the other keys of the config hold. */
   readonly controller?: ControllerFactory | undefined
 }
-
-/** The next hops of the HPCC simulator: descending, one link between two nodes. */
-const ns3Routes = { order: "descending", parallel: "last" } as const
 
 /**
  * Reads a config of the HPCC simulator and the files it names, and checks that together they can be run: what
@@ -102,6 +99,7 @@ const loadNamed = Effect.fnUntraced(function* (
   reading.note(configFile.notes, "note")
   reading.notes.push(...effectWarnings(configFile))
   reading.check(checkOutputs(configFile))
+  reading.check(checkBackToZero(configFile))
   const open = Effect.fnUntraced(function* (key: string, file: string) {
     const read = yield* Effect.result(readInput(file, search, mentionOf(configFile, key)))
     if (read._tag === "Success") return read.success
@@ -141,6 +139,7 @@ const loadNamed = Effect.fnUntraced(function* (
   if (reading.faults.length > 0 || flows === undefined || flowFile === undefined) {
     return yield* Effect.fail(reading.refusal())
   }
+  reading.note(flowWarnings(configFile, graph, flows), "warning")
   const place = mentionOf(configFile, "TOPOLOGY_FILE")
   const traffic = () => withAcknowledgements(trafficOf(flows), config.ackHighPriority ? 0 : undefined)
   reading.notes.push(...deadlockWarnings({ graph, ports, routes }, traffic, place))

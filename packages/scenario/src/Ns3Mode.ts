@@ -2,7 +2,7 @@ import { dcqcn } from "@rdmakit/cc-dcqcn"
 import { dctcp } from "@rdmakit/cc-dctcp"
 import { hpcc, hpccPint } from "@rdmakit/cc-hpcc"
 import { timely } from "@rdmakit/cc-timely"
-import { type FlowTable, World, type WorldParts } from "@rdmakit/fabric"
+import { type FaultModel, type FlowTable, World, type WorldParts } from "@rdmakit/fabric"
 import { RoundRobinNic } from "@rdmakit/nic"
 import type { Ns3Config } from "@rdmakit/ns3"
 import { Ecn, int64Telemetry, PintCodec } from "@rdmakit/packet"
@@ -24,6 +24,10 @@ import type { Graph, Ports } from "@rdmakit/topology"
 import { ns3Framing, rcConfig, type TelemetryKind } from "@rdmakit/transport-ib"
 import { GlibcRandom, ns3TxNanoseconds, StreamSequence } from "@rdmakit/units"
 import { ns3HeadroomBytes } from "./Ns3Checks.ts"
+import { ns3Losses, ns3LossVariables } from "./Ns3Losses.ts"
+
+/** The next hops of the HPCC simulator: descending, one link between two nodes. */
+export const ns3Routes = { order: "descending", parallel: "last" } as const
 
 const NS = 1000
 /** NACKs for one gap come at most this often (RdmaHw, "NACK Generation Interval"). */
@@ -123,13 +127,21 @@ export interface Ns3Paths {
   pair(source: number, destination: number): { readonly rttNs: number; readonly bdpBytes: number }
 }
 
+/** What else an ns-3 run has. */
+export interface Ns3Extras {
+  /** In place of that of CC_MODE. */
+  readonly controller?: ControllerFactory | undefined
+  /** Error rates of the topology's links, by link. Default: none has one. */
+  readonly lossRates?: ReadonlyArray<number>
+}
+
 /**
  * The parts of an ns-3 run: the variants that together are the semantics of the HPCC simulator (commit 9f4be2a), its
  * arithmetic in whole nanoseconds, its order of ties, its random streams.
- *
- * @param own a controller in place of that of CC_MODE
  */
-export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths, own?: ControllerFactory): WorldParts {
+export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths, extras: Ns3Extras = {}): WorldParts {
+  const { controller: own, lossRates = graph.links.map(() => 0) } = extras
+  const isLost = ns3Losses(config, lossRates)
   const kind = telemetryKinds[config.ccMode] ?? "none"
   const random = new GlibcRandom()
   const transport = rcConfig({
@@ -152,10 +164,10 @@ export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths, own?:
   })
   return {
     graph,
-    routes: { order: "descending", parallel: "last" },
+    routes: ns3Routes,
     transport,
     controller: transport.controller,
-    makeSwitch: ns3Switches(config, graph, paths.maxRttNs, random),
+    makeSwitch: ns3Switches(config, graph, paths.maxRttNs, random, ns3LossVariables(lossRates)),
     makeNic: (options) => new RoundRobinNic(options),
     path: ns3PathInfo(config, paths),
     choosePort: (source, destination, ports, count) => ns3QueuePairHash(source, destination, ports) % count,
@@ -166,15 +178,31 @@ export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths, own?:
     controlPauseMask: config.ackHighPriority ? 1 : 1 << ACK_QUEUE,
     startEvents: 2,
     seed: 0,
+    ...(isLost === undefined ? {} : { isLost }),
+    ...(config.linkDown === undefined ? {} : { faults: linkDown(config.linkDown, graph) }),
   }
 }
+
+/** LINK_DOWN is reckoned from here, ps. */
+const LINK_DOWN_FROM_PS = 2e12
+
+/** TakeDownLink of third.cc. Of several links between two nodes the simulator knows the last. */
+const linkDown = ({ afterPs, a, b }: NonNullable<Ns3Config["linkDown"]>, graph: Graph): FaultModel => ({
+  events: [{ time: LINK_DOWN_FROM_PS + afterPs, link: linkBetween(graph, a, b), up: false }],
+  asSimulated: true,
+})
+
+/** The last link between two nodes; -1 where there is none. */
+export const linkBetween = ({ links }: Graph, a: number, b: number): number =>
+  links.findLastIndex((link) => (link.a === a && link.b === b) || (link.a === b && link.b === a))
 
 /**
  * When a lost tail is given up on. The simulator never does, so this must not fire while a packet may only be late:
  * never before several round trips and the time in which the slowest link drains a whole buffer. 0 switches it off.
  */
 const tailLossTimeoutPs = (config: Ns3Config, graph: Graph, paths: Ns3Paths): Time => {
-  if (config.tailLossTimeoutPs === 0) return NEVER
+  // Going back to zero, a message may never end: it would be sent over and over.
+  if (config.tailLossTimeoutPs === 0 || config.l2BackToZero) return NEVER
   const slowestBps = graph.links.reduce((least, { rateBps }) => Math.min(least, rateBps), Number.POSITIVE_INFINITY)
   const drainPs = (config.bufferBytes * 8e12) / slowestBps
   return Math.max(config.tailLossTimeoutPs, Math.ceil(4 * paths.maxRttNs * NS + drainPs))
@@ -200,13 +228,19 @@ const ns3PathInfo =
   }
 
 /** One table of buffers, one marker, one stamper and one sequence of streams serve every switch of a run. */
-function ns3Switches(config: Ns3Config, graph: Graph, maxRttNs: number, random: GlibcRandom): WorldParts["makeSwitch"] {
+function ns3Switches(
+  config: Ns3Config,
+  graph: Graph,
+  maxRttNs: number,
+  random: GlibcRandom,
+  variables: number,
+): WorldParts["makeSwitch"] {
   let shared:
     | { ecn: EcnMarker | undefined; stamper: TelemetryStamper | undefined; pint: Ns3PintStamper | undefined }
     | undefined
   return ({ node, kernel, ports, routes }) => {
     if (shared === undefined) {
-      const streams = new StreamSequence(1, 6 * graph.nodes + 2, 1)
+      const streams = new StreamSequence(1, 6 * graph.nodes + 2 + variables, 1)
       // Each frame draws an IP identification, whose value is unused, from a stream of its own.
       kernel.onPfcSent = () => streams.skip(1)
       shared = {

@@ -52,7 +52,8 @@ export class Ns3Simulation implements Run {
     const seed = options.seed ?? 0
     this.inputs = inputs
     const delays = new Ns3Delays(inputs.routes, inputs.ports, config.payloadBytes)
-    const parts = { ...ns3Parts(config, graph, delays, inputs.controller), seed }
+    const lossRates = inputs.topology.links.map((link) => link.lossRate)
+    const parts = { ...ns3Parts(config, graph, delays, { controller: inputs.controller, lossRates }), seed }
     const world = new World(parts, new FlowTable(flowsOf(inputs.flows)))
     this.world = world
     // After the first flow's event, as in the simulator: ties go by the order in which events were made.
@@ -61,10 +62,7 @@ export class Ns3Simulation implements Run {
       const node = world.ports.node[port]!
       this.pfcLines.push(formatPfcLine(now / NS, node, graph.isSwitch[node]!, world.ports.iface[port]!, pause))
     }
-    const idealNs = (flow: number): number => {
-      const { rttNs, narrowestBps } = delays.pair(world.flows.source[flow]!, world.flows.destination[flow]!)
-      return standaloneFctNs(rttNs, world.flows.bytes[flow]!, narrowestBps, config.payloadBytes)
-    }
+    const idealNs = standaloneNs(world, delays, config.payloadBytes)
     world.onFinish = (flow) => this.fctLines.push(fctLine(world.flows, flow, idealNs(flow)))
     this.run = new WorldRun(world, {
       until: config.stopNs * NS,
@@ -112,6 +110,25 @@ export class Ns3Simulation implements Run {
       pfc: config.pfcOutputFile === "" ? "" : this.pfcLines.join(""),
       qlen: config.qlenMonitorFile === "" ? "" : formatQlen({ dumps: this.monitor.dumps }),
     }
+  }
+}
+
+/**
+ * What the simulator takes each flow to need alone: reckoned once, when it is first asked for, with the round trip from
+ * before a link went down and the narrowest link of the path as it is then.
+ */
+function standaloneNs(world: World, delays: Ns3Delays, payloadBytes: number): (flow: number) => number {
+  const { flows, routes, ports } = world
+  const live = world.faults === undefined ? delays : new Ns3Delays(routes, ports, payloadBytes)
+  const known = new Float64Array(flows.count)
+  return (flow) => {
+    const [from, to] = [flows.source[flow]!, flows.destination[flow]!]
+    if (known[flow] === 0) {
+      const { rttNs } = delays.pair(from, to)
+      const { narrowestBps } = (routes.reachable(from, to) ? live : delays).pair(from, to)
+      known[flow] = standaloneFctNs(rttNs, flows.bytes[flow]!, narrowestBps, payloadBytes)
+    }
+    return known[flow]!
   }
 }
 

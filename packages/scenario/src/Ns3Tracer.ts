@@ -7,6 +7,7 @@ import type { Tracer } from "@rdmakit/sim"
 const RECV = trEvents.indexOf("Recv")
 const ENQUEUE = trEvents.indexOf("Enqu")
 const DEQUEUE = trEvents.indexOf("Dequ")
+const DROP = trEvents.indexOf("Drop")
 const BROADCAST = 0xffffffff
 
 export interface Ns3TracerOptions {
@@ -53,6 +54,10 @@ export class Ns3Tracer implements Tracer {
   }
   dequeued(now: Time, port: number, queue: number, packet: Packet): void {
     if (this.traced[this.world.ports.node[port]!] === 1) this.write(now, port, queue, packet, DEQUEUE)
+  }
+
+  dropped(now: Time, port: number, queue: number, packet: Packet): void {
+    if (this.traced[this.world.ports.node[port]!] === 1) this.write(now, port, queue, packet, DROP)
   }
 
   private write(now: Time, port: number, queue: number, packet: Packet, event: number): void {

@@ -1,12 +1,16 @@
-import { type ConfigFile, idleEntries, type Ns3Config, type Ns3Note, type Ns3Topology, switchFlags } from "@rdmakit/ns3"
+import {
+  type ConfigEntry,
+  type ConfigFile,
+  idleEntries,
+  type Ns3Flows,
+  type Ns3Note,
+  type Ns3Topology,
+  switchFlags,
+} from "@rdmakit/ns3"
+import { type Graph, Ports, Routes } from "@rdmakit/topology"
 import type { InputNote } from "./InputsRefused.ts"
 import { ns3HeadroomBytes } from "./Ns3Checks.ts"
-
-/** Keys that change something in the original and not yet here: when they ask for something, and what happens instead. */
-const waiting: ReadonlyArray<readonly [key: string, asks: (config: Ns3Config) => boolean, why: string]> = [
-  ["LINK_DOWN", (config) => config.linkDown !== undefined, "links stay up"],
-  ["L2_BACK_TO_ZERO", (config) => config.l2BackToZero, "a loss goes back to the lost packet, as with 0"],
-]
+import { linkBetween, ns3Routes } from "./Ns3Mode.ts"
 
 /** One warning for each key of the config that changes nothing, with the reason. */
 export const effectWarnings = (configFile: ConfigFile): ReadonlyArray<InputNote> => {
@@ -14,12 +18,6 @@ export const effectWarnings = (configFile: ConfigFile): ReadonlyArray<InputNote>
   for (const { entry, why } of idleEntries(configFile)) {
     const { file, line, column } = entry
     warnings.push({ file, line, column, kind: "warning", text: `${entry.key}: ${why}`, idleKey: entry.key })
-  }
-  for (const [key, asks, why] of waiting) {
-    const entry = configFile.entries.get(key)
-    if (entry === undefined || !asks(configFile.config)) continue
-    const { file, line, column } = entry
-    warnings.push({ file, line, column, kind: "warning", text: `${key}: no effect in rdmakit yet: ${why}` })
   }
   return warnings.sort((a, b) => a.line - b.line)
 }
@@ -53,3 +51,30 @@ export const topologyWarnings = (
   }
   return warnings
 }
+
+/** What happens to flows because of a key of the config, as in the simulator. */
+export const flowWarnings = (configFile: ConfigFile, graph: Graph, flows: Ns3Flows): ReadonlyArray<Ns3Note> => {
+  const { config, entries } = configFile
+  const warnings: Array<Ns3Note> = []
+  const warn = (entry: ConfigEntry | undefined, text: string): void => {
+    if (entry === undefined) return
+    const { key, file, line, column } = entry
+    warnings.push({ file, line, column, text: `${key}: ${text}` })
+  }
+  const indices = Array.from({ length: flows.count }, (_, flow) => flow)
+  if (config.l2BackToZero) {
+    const endless = indices.filter((flow) => flows.sizeBytes[flow]! % config.l2ChunkBytes !== 0).length
+    const text = `a flow whose size is no multiple of L2_CHUNK_SIZE, ${config.l2ChunkBytes}, never ends, as in the simulator: ${flowsText(endless)}`
+    if (endless > 0) warn(entries.get("L2_BACK_TO_ZERO"), text)
+  }
+  if (config.linkDown !== undefined) {
+    const routes = new Routes(graph, new Ports(graph), ns3Routes)
+    routes.setLink(linkBetween(graph, config.linkDown.a, config.linkDown.b), false)
+    const cut = indices.filter((flow) => !routes.reachable(flows.src[flow]!, flows.dst[flow]!)).length
+    const text = `it leaves ${flowsText(cut)} without a path: with such a flow under way the simulator fails, here it does not end`
+    if (cut > 0) warn(entries.get("LINK_DOWN"), text)
+  }
+  return warnings
+}
+
+const flowsText = (count: number): string => `${count} ${count === 1 ? "flow" : "flows"}`

@@ -28,16 +28,18 @@ export class QueueMonitor {
 
   private sample(now: Time): void {
     this.samples++
-    if (this.world.kernel.waiting > 0) this.look()
+    if (this.world.kernel.waiting > 0 || this.world.faults !== undefined) this.look()
     if (now % DUMP_EVERY_PS === 0) this.dump(now)
   }
 
   private look(): void {
-    const { kernel } = this.world
+    const { kernel, faults } = this.world
     const { ports } = this
     for (let i = 0; i < ports.length; i++) {
       const port = ports[i]!
-      const bytes = kernel.queueBytes(port) - kernel.queueBytesOf(port, 0)
+      // What went down with a link is counted for ever: the switch was never told.
+      const untold = faults === undefined ? 0 : faults.untoldBytes[port]!
+      const bytes = kernel.queueBytes(port) - kernel.queueBytesOf(port, 0) + untold
       if (bytes >= BIN_BYTES) this.count(i, Math.floor(bytes / BIN_BYTES))
     }
   }

@@ -18,12 +18,14 @@ import { deadlockWarnings, withAcknowledgements } from "./DeadlockWarning.ts"
 import { flowShape } from "./FlowSection.ts"
 import { type InputFile, type Mention, readInput, type SearchPath, searchPathOf } from "./InputFile.ts"
 import { type InputNote, InputsRefused } from "./InputsRefused.ts"
+import { faultsOf, lossesOf } from "./LinkSections.ts"
 import { controllerOf } from "./ScenarioControllers.ts"
 import { attempt, decode, ScenarioDocument } from "./ScenarioDocument.ts"
-import { type ScenarioLoss, scenarioSchema } from "./ScenarioSchema.ts"
+import { scenarioSchema } from "./ScenarioSchema.ts"
 import { admissionModel, switchSettings, transportSettings, watchdogSettings, withMarking } from "./ScenarioSettings.ts"
-import { disciplineOf, orderNotes, portBetween, switchFaults } from "./SwitchChecks.ts"
+import { disciplineOf, orderNotes, switchFaults } from "./SwitchChecks.ts"
 import { type OpenFile, topologyShape } from "./TopologySection.ts"
+import { transportFaults } from "./TransportChecks.ts"
 
 /** A scenario, read and checked, with everything it names. */
 export interface ScenarioInputs {
@@ -114,7 +116,9 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
   const switches: SwitchSettings = withMarking(switchSettings(decoded.switch ?? {}), marking, ports)
   const { discipline, faults: weightFaults } = disciplineOf(decoded.switch ?? {}, graph, ports, document)
   faults.push(...switchFaults(decoded.switch ?? {}, document), ...weightFaults)
-  notes.push(...orderNotes(decoded.switch ?? {}, document))
+  const wrongTransport = transportFaults(decoded.transport ?? {}, document)
+  faults.push(...wrongTransport)
+  if (decoded.transport?.recovery !== "selective-repeat") notes.push(...orderNotes(decoded.switch ?? {}, document))
   for (const [i, rule] of (decoded.switch?.ecnRules ?? []).entries()) {
     if (rule.kmin > rule.kmax)
       faults.push(document.fault(["switch", "ecnRules", i, "kmin"], { expected: "at most kmax" }))
@@ -123,7 +127,7 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
     }
   }
   const transport: TransportSettings = transportSettings(decoded.transport ?? {})
-  if (!isFaults(controller)) {
+  if (!isFaults(controller) && wrongTransport.length === 0) {
     const demand = bufferDemand(
       graph,
       ports,
@@ -139,7 +143,8 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
     }
   }
   const losses = lossesOf(decoded.losses ?? [], graph, ports, document)
-  faults.push(...losses.faults)
+  const linkFaults = faultsOf(decoded.faults ?? [], graph, ports, document)
+  faults.push(...losses.faults, ...linkFaults.faults)
 
   const admission = decoded.admission === undefined ? undefined : admissionModel(decoded.admission)
   if (decoded.admission !== undefined && admission === undefined) {
@@ -167,6 +172,7 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
     ...(discipline === undefined ? {} : { discipline }),
     transport,
     ...(losses.byPort.size === 0 ? {} : { losses: losses.byPort }),
+    ...(linkFaults.events.length === 0 ? {} : { faults: linkFaults.events }),
     ...(admission === undefined ? {} : { admission }),
     ...(watchdog === undefined ? {} : { watchdog }),
   }
@@ -186,19 +192,3 @@ const refusal = (faults: ReadonlyArray<Ns3FormatError>, notes: ReadonlyArray<Inp
   new InputsRefused({ faults, notes })
 
 const isFaults = (value: unknown): value is ReadonlyArray<Ns3FormatError> => Array.isArray(value)
-
-const lossesOf = (list: ReadonlyArray<ScenarioLoss>, graph: Graph, ports: Ports, document: ScenarioDocument) => {
-  const byPort = new Map<number, Set<number>>()
-  const faults: Array<Ns3FormatError> = []
-  for (const [index, { from, to, link = 0, packets }] of list.entries()) {
-    const port = portBetween(graph, ports, from, to, link)
-    if (typeof port === "string") {
-      faults.push(document.fault(["losses", index], { expected: "two nodes that a link joins", hint: port }))
-      continue
-    }
-    const lost = byPort.get(port) ?? new Set()
-    for (const ordinal of packets) lost.add(ordinal)
-    byPort.set(port, lost)
-  }
-  return { byPort, faults }
-}

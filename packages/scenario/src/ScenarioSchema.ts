@@ -119,6 +119,8 @@ const Never = field(
   writtenNever,
 )
 
+const REORDER_MAX = 2 ** 20
+
 const TransportSection = Schema.Struct({
   mtu: Schema.optionalKey(
     field(
@@ -138,6 +140,12 @@ const TransportSection = Schema.Struct({
   ackTimeout: Schema.optionalKey(Never),
   retryCount: Schema.optionalKey(whole(0, 2 ** 31)),
   repace: Schema.optionalKey(Flag),
+  /** What is sent again after a loss. Default go-back-n; the next four are for selective-repeat. */
+  recovery: Schema.optionalKey(words(["go-back-n", "selective-repeat"])),
+  bdpPackets: Schema.optionalKey(whole(1, REORDER_MAX)),
+  reorderPackets: Schema.optionalKey(whole(1, REORDER_MAX)),
+  ackTimeoutHigh: Schema.optionalKey(Never),
+  ackTimeoutFewPackets: Schema.optionalKey(whole(0, REORDER_MAX)),
 })
 export type ScenarioTransport = typeof TransportSection.Type
 
@@ -160,6 +168,18 @@ const Loss = Schema.Struct({
   packets: Schema.Array(whole(0, Number.MAX_SAFE_INTEGER)),
 })
 export type ScenarioLoss = typeof Loss.Type
+
+/** What happens to a link, both ways, at a time: it goes down or comes up, or loses a share of its packets from then on. */
+const Fault = Schema.Struct({
+  at: Time,
+  from: Node,
+  to: Node,
+  /** Which of several links between the two. Default 0. */
+  link: Schema.optionalKey(whole(0, 65_535)),
+  state: Schema.optionalKey(words(["down", "up"])),
+  loss: Schema.optionalKey(Share),
+})
+export type ScenarioFault = typeof Fault.Type
 
 const ControllerSection = Schema.Struct({
   name: Text,
@@ -184,4 +204,5 @@ export const scenarioSchema = <T, F>(topology: Schema.Codec<T, unknown>, flows: 
     transport: Schema.optionalKey(TransportSection),
     admission: Schema.optionalKey(AdmissionSection),
     losses: Schema.optionalKey(Schema.Array(Loss)),
+    faults: Schema.optionalKey(Schema.Array(Fault)),
   })

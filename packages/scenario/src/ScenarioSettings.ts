@@ -88,4 +88,9 @@ export const transportSettings = (section: ScenarioTransport): TransportSettings
     ackTimeout: "ackTimeoutPs",
     retryCount: "retryCount",
     repace: "repace",
+    recovery: "recovery",
+    bdpPackets: "bdpPackets",
+    reorderPackets: "reorderPackets",
+    ackTimeoutHigh: "ackTimeoutHighPs",
+    ackTimeoutFewPackets: "ackTimeoutFewPackets",
   })

@@ -87,15 +87,25 @@ describe("loadNs3Inputs", () => {
     expect(files).toEqual({ topology: "mix/topology.txt", flows: "flow.txt", trace: "" })
   })
 
-  it("warns of keys without effect, once each, and of what does not act yet", async () => {
-    const config = `${CONFIG}DATA_RATE 1Gb/s\nEWMA_GAIN 0.1\nLINK_DOWN 10 0 3\nL2_BACK_TO_ZERO 1\nEWMA_GAIN 0.2\n`
+  it("warns of keys without effect, once each, and of flows that a key keeps from ending", async () => {
+    const keys =
+      "DATA_RATE 1Gb/s\nEWMA_GAIN 0.1\nLINK_DOWN 10 0 3\nL2_BACK_TO_ZERO 1\nL2_CHUNK_SIZE 4000\nEWMA_GAIN 0.2\n"
+    const config = `${CONFIG}${keys}`
     const { notes } = await accepted({ config })
     expect(notes.map(({ kind, line, text }) => [kind, line, text])).toEqual([
-      ["note", 16, "EWMA_GAIN again: this one holds, not that of line 13"],
+      ["note", 17, "EWMA_GAIN again: this one holds, not that of line 13"],
       ["warning", 12, "DATA_RATE: no effect: rates come from the topology file"],
-      ["warning", 14, "LINK_DOWN: no effect in rdmakit yet: links stay up"],
-      ["warning", 15, "L2_BACK_TO_ZERO: no effect in rdmakit yet: a loss goes back to the lost packet, as with 0"],
-      ["warning", 16, "EWMA_GAIN: no effect with CC_MODE 7 (TIMELY): only for DCQCN, DCTCP"],
+      ["warning", 17, "EWMA_GAIN: no effect with CC_MODE 7 (TIMELY): only for DCQCN, DCTCP"],
+      [
+        "warning",
+        15,
+        "L2_BACK_TO_ZERO: a flow whose size is no multiple of L2_CHUNK_SIZE, 4000, never ends, as in the simulator: 2 flows",
+      ],
+      [
+        "warning",
+        14,
+        "LINK_DOWN: it leaves 2 flows without a path: with such a flow under way the simulator fails, here it does not end",
+      ],
     ])
   })
 
@@ -161,6 +171,20 @@ describe("loadNs3Inputs refuses", () => {
       { topology: TOPOLOGY.replaceAll("1us", "1ms"), config: CONFIG.replace("SIZE 32", "SIZE 4") },
       [
         'mix/config.txt:10:1: BUFFER_SIZE: found "4", expected at least 81 MiB; switch 3 keeps 84375000 bytes of headroom and 12288 of reserve aside: enlarge the buffer or shorten its links',
+      ],
+    ],
+    [
+      "chunks that end within a packet",
+      { config: `${CONFIG}L2_BACK_TO_ZERO 1\nL2_CHUNK_SIZE 1500\n` },
+      [
+        'mix/config.txt:13:1: L2_CHUNK_SIZE: found "1500", expected with L2_BACK_TO_ZERO a multiple of PACKET_PAYLOAD_SIZE, 1000; a chunk that ends within a packet is not supported',
+      ],
+    ],
+    [
+      "chunks that the simulator divides by",
+      { config: `${CONFIG}L2_BACK_TO_ZERO 1\n` },
+      [
+        'mix/config.txt:12:1: L2_BACK_TO_ZERO: found "1", expected 0, or an L2_CHUNK_SIZE that is a multiple of PACKET_PAYLOAD_SIZE, 1000; the simulator divides by it',
       ],
     ],
     [
