@@ -6,6 +6,7 @@ import { type Graph, TopologyError, validate } from "@rdmakit/topology"
 import { RcOptionsError } from "@rdmakit/transport-ib"
 import { Context, Data, Effect, Layer } from "effect"
 import type { AdmissionModel } from "./FlowAdmission.ts"
+import type { LinkFault } from "./LinkFaults.ts"
 import { type NicFactory, readyListNics, type SwitchFactory } from "./Models.ts"
 import type { NativeOptions } from "./NativeParts.ts"
 import { NativeRun } from "./NativeRun.ts"
@@ -47,6 +48,11 @@ export const Scheduling = Context.Reference<NonNullable<NativeOptions["disciplin
 /** A PFC watchdog at every switch port; none unless a layer says otherwise. */
 export const Watchdog = Context.Reference<WatchdogSettings | undefined>("@rdmakit/fabric/Watchdog", {
   defaultValue: () => undefined,
+})
+
+/** What happens to links, and when; nothing unless a layer says otherwise. */
+export const Faults = Context.Reference<ReadonlyArray<LinkFault>>("@rdmakit/fabric/Faults", {
+  defaultValue: () => [],
 })
 
 /** A network that cannot be put together: the cause says why. */
@@ -91,10 +97,12 @@ export class Fabric extends Context.Service<
       const admission = yield* AdmissionControl
       const discipline = yield* Scheduling
       const watchdog = yield* Watchdog
+      const faults = yield* Faults
       const more = {
         discipline,
         ...(admission === undefined ? {} : { admission }),
         ...(watchdog === undefined ? {} : { watchdog }),
+        ...(faults.length === 0 ? {} : { faults }),
       }
       const assemble = (flows: ReadonlyArray<FlowInput>, { seed = 0, until = NEVER }: FabricOptions): NativeRun => {
         const [error] = validate(graph)

@@ -1,6 +1,6 @@
 import { exactTelemetry } from "@rdmakit/packet"
 import type { ControllerFactory, Feedback, PathInfo, Time } from "@rdmakit/protocol"
-import { ExactDelays, type Graph, Ports, Routes } from "@rdmakit/topology"
+import { ExactDelays, type Graph, Ports, Routes, TopologyError } from "@rdmakit/topology"
 import { murmur3, serializationPs } from "@rdmakit/units"
 import type { AdmissionModel } from "./FlowAdmission.ts"
 import { type LinkFault, longestPath } from "./LinkFaults.ts"
@@ -51,7 +51,7 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
   const { graph, controller, seed = 0, transport: settings = {} } = options
   const ports = new Ports(graph)
   const routes = new Routes(graph, ports)
-  const faults = options.faults === undefined ? undefined : { events: byTime(options.faults) }
+  const faults = options.faults === undefined ? undefined : { events: checked(options.faults, graph) }
   const hops = faults === undefined ? routes.maxHops : longestPath(graph, {}, faults)
   const transport = nativeTransport(settings, controller, Math.max(1, hops))
   const telemetryRates = [...new Set(ports.rateBps)].sort((a, b) => a - b)
@@ -94,8 +94,16 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
   }
 }
 
-const byTime = (faults: ReadonlyArray<LinkFault>): ReadonlyArray<LinkFault> =>
-  faults.toSorted((a, b) => a.time - b.time)
+/** Faults by time. Throws `TopologyError` for a link that does not exist, or a share that is none. */
+const checked = (faults: ReadonlyArray<LinkFault>, graph: Graph): ReadonlyArray<LinkFault> => {
+  for (const { link, lossRate = 0 } of faults) {
+    if (graph.links[link] === undefined)
+      throw new TopologyError("unknown-link", `link ${link} does not exist`, { link })
+    if (lossRate >= 0 && lossRate <= 1) continue
+    throw new TopologyError("loss", `link ${link}: loss rate ${lossRate} is not between 0 and 1`, { link })
+  }
+  return faults.toSorted((a, b) => a.time - b.time)
+}
 
 /** Base RTT and window, NIC rate times base RTT (HPCC §3.2: W_init = B_NIC · T). */
 function pathsOf(network: NetworkContext, delays: ExactDelays, baseRtt: "fabric" | "pair"): WorldParts["path"] {

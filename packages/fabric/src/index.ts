@@ -3,6 +3,7 @@ export {
   AdmissionControl,
   Fabric,
   type FabricOptions,
+  Faults,
   NetworkInvalid,
   NicModel,
   Scheduling,

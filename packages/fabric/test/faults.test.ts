@@ -144,3 +144,10 @@ it("faults that change nothing make no difference", () => {
   const { outcome } = runFlows({ graph: star(9), controller, transport, faults }, incast(8, 100_000))
   expect(outcome).toMatchObject({ digest: plain.digest, packetHops: plain.packetHops })
 })
+
+it("faults of links that do not exist, and shares that are none, are refused", () => {
+  const make = (fault: object) => () =>
+    runFlows({ graph: star(2), controller, faults: [{ time: 0, link: 0, ...fault }] }, [])
+  expect(make({ link: 2, up: false })).toThrow("link 2 does not exist")
+  expect(make({ lossRate: 1.5 })).toThrow("loss rate 1.5 is not between 0 and 1")
+})

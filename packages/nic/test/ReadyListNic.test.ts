@@ -269,3 +269,19 @@ it("ReadyListNic looks at a few queue pairs for each packet, of thousands", () =
   expect(looks(5000)).toBeLessThanOrEqual(looks(50) + 1)
   expect(looks(5000)).toBeLessThan(6)
 })
+
+describe("ReadyListNic forgets a port's queue pairs", () => {
+  it("those that may send, and those that are paced; added anew they take their turns at another port", () => {
+    const { ports, nic, add, pull: pullHere } = host(new FakePorts(), [0, 1])
+    const [a, b] = [add(), add({ gap: 100 })]
+    expect([pullHere(), pullHere()]).toEqual(["0", "2"])
+    nic.clear(0)
+    expect([nic.quiet(0), pullHere(), pullHere(1000)]).toEqual([true, undefined, undefined])
+    for (const each of [a, b]) {
+      each.port = 1
+      nic.add(0, each)
+    }
+    expect([pull(nic, ports, 0, 1), pull(nic, ports, 100, 1)]).toEqual(["0", "0"])
+    expect(pull(nic, ports, 100, 1)).toBe("2")
+  })
+})

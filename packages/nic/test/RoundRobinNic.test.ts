@@ -250,3 +250,13 @@ it("RoundRobinNic chooses by the rules, whatever happens", () => {
     { numRuns: 200 },
   )
 })
+
+it("RoundRobinNic forgets a port's queue pairs, and keeps where it was in the round", () => {
+  const { nic, a, b, c, pull } = host(3)
+  expect([pull(), pull()]).toEqual(["2", "4"])
+  nic.clear(0)
+  expect([nic.quiet(0), pull()]).toEqual([true, undefined])
+  for (const each of [c, b, a]) nic.add(0, each)
+  // It last chose index 2.
+  expect([pull(), pull(), pull()]).toEqual(["4", "2", "0"])
+})
