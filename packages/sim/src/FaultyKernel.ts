@@ -43,8 +43,8 @@ export class FaultyKernel extends ExactKernel {
   }
 
   /**
-   * @param quietly true: switches are not told of packets that were waiting, and so never get their buffer back (the
-   * ns-3 model)
+   * @param quietly true: switches are not told of packets that were waiting, and so never get their buffer back, nor
+   * `onPause` of pauses that are over (the ns-3 model)
    * @param onQueued told of each of those, before it is dropped
    */
   takeDown(link: number, quietly = false, onQueued?: (port: number, queue: number, packet: Packet) => void): void {
@@ -63,7 +63,7 @@ export class FaultyKernel extends ExactKernel {
       this.ports[base | P.STATE] = (state & ~P.BUSY_MASK) | P.Busy.Scheduled
       this.down[port] = 1
       this.upSince[port] = NEVER
-      this.endPauses(port)
+      this.endPauses(port, quietly)
       this.empty(port, quietly, onQueued)
     }
   }
@@ -84,10 +84,15 @@ export class FaultyKernel extends ExactKernel {
     }
   }
 
-  private endPauses(port: number): void {
-    this.pauses.change(this.time, port, this.received[port]!, 0, false)
+  private endPauses(port: number, quietly: boolean): void {
+    const paused = this.received[port]!
+    this.pauses.change(this.time, port, paused, 0, false)
     this.received[port] = 0
     this.ports[(port << P.PORT_SHIFT) | P.PAUSED] = 0
+    if (quietly) return
+    for (let rest = paused; rest !== 0; rest &= rest - 1) {
+      this.onPause?.(this.time, port, 31 - Math.clz32(rest & -rest), false)
+    }
   }
 
   /** Drops all that waits at a switch's port, in the order in which it would have been sent. */

@@ -68,13 +68,20 @@ describe("a link that goes down", () => {
       ...twoHosts,
       plainSwitch: { pauseBytes: 1 },
       script: [
-        [3500, (kernel) => kernel.takeDown(0)],
-        [3600, (kernel) => expect(kernel.pausedMask(0)).toBe(0)],
+        [3150, (kernel) => kernel.takeDown(0)],
+        [3160, (kernel) => expect(kernel.pausedMask(0)).toBe(0)],
         [20_000, (kernel) => kernel.bringUp(0)],
       ],
     })
+    const heard: Array<unknown> = []
+    bench.kernel.onPause = (...pause) => void heard.push(pause)
     bench.send(0, 0, 1, {}, 6)
     bench.run()
+    // The pause arrived at 3,100 ps, and the resume would have at 3,200.
+    expect(heard.slice(0, 2)).toEqual([
+      [3100, 0, 3, true],
+      [3150, 0, 3, false],
+    ])
     // Pauses are cut off like anything else.
     expect(bench.delivered.at(-1)?.psn).toBe(5)
     expect(bench.pool.alive).toBe(0)
