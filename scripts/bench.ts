@@ -1,8 +1,9 @@
 /**
- * What a packet-hop costs: `pnpm bench [--runs N] [--out FILE] [--yardstick DIR]`.
+ * What a packet-hop costs: `pnpm bench [--cases NAME,…|all] [--runs N] [--out FILE] [--yardstick DIR]`.
  *
- * Runs the command as users run it, on 7,981 flows in the 320-host fabric under HPCC, and counts the processor time of
- * the whole process. Times move with the load of the machine, so where a C++ compiler and the yardstick's source are
+ * Runs the command as users run it, by default on 7,981 flows in the 320-host fabric under HPCC in ns-3 mode, and counts
+ * the processor time of the whole process. The other cases are native: 64, 320 and 1,280 hosts under FB_Hadoop at half
+ * load. Results are added to FILE, by default bench/results.jsonl, and compared with the last one of the same case there. Times move with the load of the machine, so where a C++ compiler and the yardstick's source are
  * at hand, that kernel of the same network is timed before and after each run, and the ratio is what to quote.
  */
 import { spawnSync } from "node:child_process"
@@ -13,7 +14,7 @@ import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { gunzipSync } from "node:zlib"
 import { formatTopology } from "../packages/ns3/src/index.ts"
-import { hpccFabric } from "../packages/topology/src/index.ts"
+import { clos, type Graph, hpccFabric } from "../packages/topology/src/index.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const CASE = "fat320-fbhdp"
@@ -22,7 +23,8 @@ const data = join(root, "testdata", "ns3", CASE)
 const { values } = parseArgs({
   options: {
     runs: { type: "string", default: "3" },
-    out: { type: "string" },
+    cases: { type: "string", default: "ns3-320" },
+    out: { type: "string", default: join(root, "bench", "results.jsonl") },
     yardstick: { type: "string", default: join(root, "..", "shared", "perf") },
   },
 })
@@ -59,20 +61,60 @@ const buildCommand = (): string => {
   return join(dist, "main.js")
 }
 
-/** The config and the files it names, next to each other. */
-const writeInputs = (): string => {
-  const graph = hpccFabric()
+/** What is run, and what it must come out as. */
+interface Case {
+  readonly input: string
+  readonly reference?: { readonly file: string; readonly octets: Buffer }
+}
+
+const writeTopology = (name: string, graph: Graph): void => {
   const switches = Array.from({ length: graph.nodes }, (_, node) => node).filter((node) => graph.isSwitch[node] === 1)
   const { nodes } = graph
-  mkdirSync(join(folder, CASE))
   writeFileSync(
-    join(folder, "topo_fat320.txt"),
+    join(folder, name),
     formatTopology({ nodes, switches, links: graph.links.map((link) => ({ ...link, line: 0 })) }),
   )
+}
+
+/** The config of the 320-host case and the files it names, next to each other. */
+const ns3Case = (): Case => {
+  mkdirSync(join(folder, CASE))
+  writeTopology("topo_fat320.txt", hpccFabric())
   writeFileSync(join(folder, "trace_none.txt"), "0\n")
   writeFileSync(join(folder, CASE, "flow.txt"), gunzipSync(readFileSync(join(data, "flow.txt.gz"))))
   writeFileSync(join(folder, CASE, "hpcc.config.txt"), readFileSync(join(data, "hpcc.config.txt")))
-  return join(CASE, "hpcc.config.txt")
+  return {
+    input: join(CASE, "hpcc.config.txt"),
+    reference: { file: "hpcc.fct.txt", octets: gunzipSync(readFileSync(join(data, "hpcc.fct.txt.gz"))) },
+  }
+}
+
+/** Racks of 16 hosts at 100 Gb/s, four to a pod, 400 Gb/s between switches; HPCC in the paper's form. */
+const nativeCase = (pods: number, torsPerPod: number, duration: string) => (): Case => {
+  const hosts = pods * torsPerPod * 16
+  const shape = { pods, torsPerPod, aggsPerPod: 4, coresPerAgg: 4, hostsPerTor: 16 }
+  writeTopology(`topo_${hosts}.txt`, clos(shape, { host: { rate: 100e9 }, fabric: { rate: 400e9 } }))
+  const scenario = {
+    seed: 1,
+    topology: { file: `topo_${hosts}.txt` },
+    flows: [{ workload: "poisson", load: 0.5, sizes: "FB_Hadoop", duration }],
+    controller: { name: "hpcc" },
+  }
+  writeFileSync(join(folder, `native-${hosts}.json`), JSON.stringify(scenario))
+  return { input: `native-${hosts}.json` }
+}
+
+const cases: Readonly<Record<string, () => Case>> = {
+  "ns3-320": ns3Case,
+  "native-64": nativeCase(1, 4, "4ms"),
+  "native-320": nativeCase(5, 4, "1ms"),
+  "native-1280": nativeCase(20, 4, "300us"),
+}
+const names = values.cases === "all" ? Object.keys(cases) : values.cases.split(",")
+for (const name of names) {
+  if (Object.hasOwn(cases, name)) continue
+  console.error(`bench: no case ${name}; there are ${Object.keys(cases).join(", ")}`)
+  process.exit(2)
 }
 
 interface Cost {
@@ -88,19 +130,18 @@ const usageHook = `data:text/javascript,${encodeURIComponent(
   'import{writeFileSync}from"node:fs";process.on("exit",()=>writeFileSync(process.env.BENCH_USAGE,JSON.stringify(process.resourceUsage())))',
 )}`
 
-const timeRun = (command: string, config: string): Cost => {
+const timeRun = (command: string, { input, reference }: Case): Cost => {
   const usageFile = join(folder, "usage.json")
   const results = join(folder, "results")
   output(
     process.execPath,
-    ["--import", usageHook, command, "run", config, "--out", results, "--no-report", "--json", "--force"],
+    ["--import", usageHook, command, "run", input, "--out", results, "--no-report", "--json", "--force"],
     {
       cwd: folder,
       env: { ...process.env, BENCH_USAGE: usageFile },
     },
   )
-  const reference = gunzipSync(readFileSync(join(data, "hpcc.fct.txt.gz")))
-  if (!readFileSync(join(results, "hpcc.fct.txt")).equals(reference)) {
+  if (reference !== undefined && !readFileSync(join(results, reference.file)).equals(reference.octets)) {
     console.error("bench: completion times are not the reference's; what was timed is not this case")
     process.exit(1)
   }
@@ -134,47 +175,58 @@ const buildYardstick = (): (() => number) | undefined => {
   }
 }
 
-const command = buildCommand()
-const config = writeInputs()
-const yardstick = buildYardstick()
+/** What a results file says of a case last. */
+const lastOf = (name: string): { readonly ratio: number | null; readonly nsPerHop: number } | undefined => {
+  if (!existsSync(values.out)) return undefined
+  const lines = readFileSync(values.out, "utf8").trim().split("\n")
+  return lines.map((line) => JSON.parse(line)).findLast((result) => result.case === name)
+}
 
-const costs: Array<Cost> = []
-const ratios: Array<number> = []
-const yards: Array<number> = []
-let before = yardstick?.()
-if (before !== undefined) yards.push(before)
-for (let run = 1; run <= runs; run++) {
-  const cost = timeRun(command, config)
-  costs.push(cost)
-  const { cpuSeconds, events, nsPerHop, packetHops, peakRssBytes } = cost
-  let line = `run ${run}: ${cpuSeconds.toFixed(2)} s CPU, ${packetHops} packet-hops, ${events} events, ${nsPerHop.toFixed(1)} ns per hop, peak RSS ${(peakRssBytes / 1e6).toFixed(0)} MB`
-  if (yardstick !== undefined && before !== undefined) {
-    const after = yardstick()
-    yards.push(after)
-    const ratio = nsPerHop / ((before + after) / 2)
-    ratios.push(ratio)
-    line += `; yardstick ${before.toFixed(1)} and ${after.toFixed(1)} ns, ratio ${ratio.toFixed(2)}`
-    before = after
+const measure = (name: string, input: Case, command: string, yardstick: (() => number) | undefined): void => {
+  console.log(`${name}:`)
+  const costs: Array<Cost> = []
+  const ratios: Array<number> = []
+  const yards: Array<number> = []
+  let before = yardstick?.()
+  if (before !== undefined) yards.push(before)
+  for (let run = 1; run <= runs; run++) {
+    const cost = timeRun(command, input)
+    costs.push(cost)
+    const { cpuSeconds, events, nsPerHop, packetHops, peakRssBytes } = cost
+    let line = `run ${run}: ${cpuSeconds.toFixed(2)} s CPU, ${packetHops} packet-hops, ${events} events, ${nsPerHop.toFixed(1)} ns per hop, peak RSS ${(peakRssBytes / 1e6).toFixed(0)} MB`
+    if (yardstick !== undefined && before !== undefined) {
+      const after = yardstick()
+      yards.push(after)
+      const ratio = nsPerHop / ((before + after) / 2)
+      ratios.push(ratio)
+      line += `; yardstick ${before.toFixed(1)} and ${after.toFixed(1)} ns, ratio ${ratio.toFixed(2)}`
+      before = after
+    }
+    console.log(line)
   }
-  console.log(line)
-}
-
-const result = {
-  case: `${CASE}/hpcc`,
-  commit: spawnSync("git", ["rev-parse", "--short", "HEAD"], { cwd: root, encoding: "utf8" }).stdout?.trim() ?? "",
-  node: process.version,
-  packetHops: costs[0]!.packetHops,
-  events: costs[0]!.events,
-  cpuSeconds: median(costs.map((cost) => cost.cpuSeconds)),
-  nsPerHop: median(costs.map((cost) => cost.nsPerHop)),
-  peakRssBytes: Math.max(...costs.map((cost) => cost.peakRssBytes)),
-  yardstickNsPerHop: yards.length > 0 ? median(yards) : null,
-  ratio: ratios.length > 0 ? median(ratios) : null,
-}
-console.log(
-  `median: ${result.nsPerHop.toFixed(1)} ns per hop${result.ratio === null ? "" : `, ratio ${result.ratio.toFixed(2)}`}`,
-)
-if (values.out !== undefined) {
+  const result = {
+    case: name,
+    commit: spawnSync("git", ["rev-parse", "--short", "HEAD"], { cwd: root, encoding: "utf8" }).stdout?.trim() ?? "",
+    node: process.version,
+    packetHops: costs[0]!.packetHops,
+    events: costs[0]!.events,
+    cpuSeconds: median(costs.map((cost) => cost.cpuSeconds)),
+    nsPerHop: median(costs.map((cost) => cost.nsPerHop)),
+    peakRssBytes: Math.max(...costs.map((cost) => cost.peakRssBytes)),
+    yardstickNsPerHop: yards.length > 0 ? median(yards) : null,
+    ratio: ratios.length > 0 ? median(ratios) : null,
+  }
+  const last = lastOf(name)
+  const was =
+    last === undefined
+      ? ""
+      : ` (was ${last.nsPerHop.toFixed(1)} ns${last.ratio === null ? "" : `, ratio ${last.ratio.toFixed(2)}`})`
+  const ratio = result.ratio === null ? "" : `, ratio ${result.ratio.toFixed(2)}`
+  console.log(`median: ${result.nsPerHop.toFixed(1)} ns per hop${ratio}${was}`)
   mkdirSync(dirname(resolve(values.out)), { recursive: true })
   appendFileSync(values.out, `${JSON.stringify(result)}\n`)
 }
+
+const command = buildCommand()
+const yardstick = buildYardstick()
+for (const name of names) measure(name, cases[name]!(), command, yardstick)
