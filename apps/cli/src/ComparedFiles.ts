@@ -1,4 +1,4 @@
-import { findInput } from "@rdmakit/scenario"
+import { FLOWS_FILE, findInput } from "@rdmakit/scenario"
 import { Effect, FileSystem, Path } from "effect"
 import { Refused } from "./Exit.ts"
 import { refused } from "./Reading.ts"
@@ -81,7 +81,7 @@ const nothingInCommon = (a: Side, b: Side): Refused => {
     if (side.isFolder && fcts.length === 0 && (side.files.get("trace") ?? []).length === 0) {
       return new Refused({
         message: `${side.name}: found neither completion times nor a trace, expected a folder with results`,
-        hint: "a folder needs one file with fct in its name, or one that ends in .tr",
+        hint: `a folder needs one file with fct in its name, ${FLOWS_FILE}, or one that ends in .tr`,
       })
     }
   }
@@ -140,6 +140,14 @@ const folderSide = Effect.fnUntraced(function* (name: string, absolute: string) 
     const list = found.get(kind) ?? []
     list.push({ name: path.join(name, entry), path: path.join(absolute, entry), octets: undefined })
     found.set(kind, list)
+  }
+  // A scenario's completion times are in its table of flows alone.
+  if (!found.has("fct")) {
+    const file = path.join(absolute, FLOWS_FILE)
+    const type = yield* Effect.option(files.stat(file))
+    if (type._tag === "Some" && type.value.type === "File") {
+      found.set("fct", [{ name: path.join(name, FLOWS_FILE), path: file, octets: undefined }])
+    }
   }
   return { name, isFolder: true, files: found } satisfies Side
 })

@@ -4,6 +4,7 @@ import { type ComparedFile, type ComparedPair, pairFiles } from "./ComparedFiles
 import { Exit, exitCodes } from "./Exit.ts"
 import { withJsonFaults } from "./Faults.ts"
 import { FlowReport } from "./FlowReport.ts"
+import { isFlowsTable, parseFlowsTable } from "./FlowsTable.ts"
 import { compareLines, lineReport } from "./LineComparison.ts"
 import { paintOf } from "./Paint.ts"
 import { reading } from "./Reading.ts"
@@ -66,7 +67,9 @@ const flowsReport = Effect.fnUntraced(function* (pair: ComparedPair) {
   const read = Effect.fnUntraced(function* (file: ComparedFile) {
     const octets = yield* octetsOf(file)
     return yield* reading(() => {
-      const fcts = parseFct(octets, file.name)
+      const fcts = isFlowsTable(octets)
+        ? parseFlowsTable(new TextDecoder().decode(octets), file.name)
+        : parseFct(octets, file.name)
       checkWhole(octets, file.name)
       return fcts
     })

@@ -159,6 +159,46 @@ describe("compare traces", () => {
   })
 })
 
+describe("compare, of scenarios", () => {
+  const header =
+    "flow,source,destination,priority,source_port,destination_port,size_bytes,start_ps,completion_ps,ideal_ps,slowdown,state,reason\n"
+  const one = "0,0,2,3,10000,100,1000,0,2000500,1000000,2.000500,finished,\n"
+  const two = "1,1,2,3,10000,100,1000,0,4000000,1000000,4.000000,finished,\n"
+  const never = '1,1,2,3,10000,100,1000,0,,1000000,,unfinished,"waiting, still"\n'
+
+  test("folders of results have their tables of flows", async () => {
+    const cwd = folderOf({
+      "a/flows.csv": header + one + two,
+      "b/flows.csv": header + one + two.replace("4000000", "5000000").replace("4.0", "5.0"),
+      "c/flows.csv": header + one + never,
+    })
+    const same = await rdmakit(["compare", "a", "a/flows.csv"], { cwd })
+    expect(same.code).toBe(0)
+    expect(same.out).toContain("2 flows in both: 2 identical (100 %)")
+    const other = await rdmakit(["compare", "a", "b"], { cwd })
+    expect(other.code).toBe(1)
+    expect(other.out).toContain("A 4,000 ns, B 5,000 ns (+25.0 %)")
+    const unfinished = await rdmakit(["compare", "a", "c"], { cwd })
+    expect(unfinished.code).toBe(1)
+    expect(unfinished.out).toContain("only in A: 1 flow\n")
+  })
+
+  test("what is no table of flows, and one that was cut off", async () => {
+    const cwd = folderOf({
+      "a/flows.csv": header + one,
+      "cut/flows.csv": header + one + two.slice(0, 30),
+      "odd/flows.csv": header + one.replace("2000500", "soon"),
+    })
+    const cut = await rdmakit(["compare", "a", "cut"], { cwd })
+    expect([cut.code, cut.err]).toEqual([2, expect.stringContaining("cut/flows.csv:3:1: state: found nothing")])
+    const odd = await rdmakit(["compare", "a", "odd"], { cwd })
+    expect([odd.code, odd.err]).toEqual([
+      2,
+      expect.stringContaining('odd/flows.csv:2:1: completion_ps: found "soon", expected a number'),
+    ])
+  })
+})
+
 describe("compare refuses, with exit code 2", () => {
   test.each<readonly [string, string, string]>([
     ["tiny/hpcc.tr", "tiny/hpcc.fct.txt", "have nothing in common: a trace against completion times"],

@@ -39,9 +39,11 @@ export const studentT975 = (freedom: number): number => {
  */
 export const meanInterval = (values: ArrayLike<number>): MeanInterval => {
   const count = values.length
+  // From the first value: equal values have themselves as their mean, to the last bit, and an interval of no width.
+  const first = count === 0 ? Number.NaN : values[0]!
   let sum = 0
-  for (let i = 0; i < count; i++) sum += values[i]!
-  const mean = count === 0 ? Number.NaN : sum / count
+  for (let i = 0; i < count; i++) sum += values[i]! - first
+  const mean = count === 0 ? Number.NaN : first + sum / count
   if (count < 2) return { count, mean, halfWidth: Number.NaN }
   let squares = 0
   for (let i = 0; i < count; i++) squares += (values[i]! - mean) * (values[i]! - mean)

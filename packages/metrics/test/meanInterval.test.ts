@@ -32,6 +32,9 @@ describe("a mean and its interval", () => {
 
   it("of equal values has no width, of one has none", () => {
     expect(meanInterval([7, 7, 7])).toEqual({ count: 3, mean: 7, halfWidth: 0 })
+    // Three times this, rounded, divided by three is another double.
+    const odd = 15.259774665929138
+    expect(meanInterval([odd, odd, odd])).toEqual({ count: 3, mean: odd, halfWidth: 0 })
     expect(meanInterval([7])).toEqual({ count: 1, mean: 7, halfWidth: Number.NaN })
     expect(meanInterval([])).toEqual({ count: 0, mean: Number.NaN, halfWidth: Number.NaN })
   })

@@ -24,7 +24,8 @@ export const compareCommand = Command.make(
     `Compares two results flow by flow and two packet traces event by event:
   slowdown percentiles by flow size, flows that agree, the flow that differs
   most, the first event that differs. In folders, files of one kind are paired:
-  completion times (*fct*), trace (*.tr), PFC events, queue lengths.
+  completion times (*fct*, or flows.csv, all that a scenario's run has), trace
+  (*.tr), PFC events, queue lengths.
 
   Exits with 0 when identical, 1 when different, 2 when they cannot be compared.`,
   ),
