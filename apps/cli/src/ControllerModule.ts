@@ -47,6 +47,35 @@ export const loadController = Effect.fnUntraced(function* ({ controller, option 
   })
 })
 
+/** What a module throws outside its callbacks, in a timer or a promise of its own; undefined: it is not the module's. */
+export const strayFault = (file: string, absolute: string, error: unknown): Refused | undefined => {
+  if (!(error instanceof Error)) return undefined
+  const place = placeOf(error.stack ?? "", absolute)
+  if (place === undefined) return undefined
+  return new Refused({
+    message: `${file}:${place}: threw ${error.name}: ${error.message}, and nobody waits for it`,
+    hint: "a controller works in its callbacks, without timers and promises of its own",
+  })
+}
+
+/** Ends a command in words when the controller's module throws where nobody catches it. */
+export const withStrayFaults =
+  ({ controller }: ControllerInput) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Refused, R | Path.Path> =>
+    Option.match(controller, {
+      onNone: (): Effect.Effect<A, E | Refused, R | Path.Path> => effect,
+      onSome: (file) => Effect.raceFirst(effect, strayFaultOf(file)),
+    })
+
+const strayFaultOf = Effect.fnUntraced(function* (file: string) {
+  const absolute = (yield* Path.Path).resolve(yield* WorkingDirectory, file)
+  return yield* Effect.callback<never, Refused>((resume) => {
+    const heard = (error: unknown) => resume(strayFault(file, absolute, error) ?? Effect.die(error))
+    process.on("uncaughtException", heard)
+    return Effect.sync(() => process.off("uncaughtException", heard))
+  })
+})
+
 const words: Readonly<Record<string, boolean>> = { true: true, false: false }
 
 const optionsOf = Effect.fnUntraced(function* (list: ReadonlyArray<string>) {

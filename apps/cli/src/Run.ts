@@ -12,7 +12,7 @@ import {
   type UnfinishedFlow,
 } from "@rdmakit/scenario"
 import { Effect, FileSystem, Option, Path } from "effect"
-import type { ControllerInput } from "./ControllerModule.ts"
+import { type ControllerInput, withStrayFaults } from "./ControllerModule.ts"
 import { costMeter, execute, type RunCost } from "./Execution.ts"
 import { Exit, exitCodes, Refused } from "./Exit.ts"
 import { foldIdleKeys, showNotes, withJsonFaults } from "./Faults.ts"
@@ -68,6 +68,7 @@ export const run = (input: RunInput) =>
     if (outcome.unfinished.length > 0) return yield* new Exit({ code: exitCodes.notWell })
   }).pipe(
     Effect.scoped,
+    withStrayFaults(input),
     Effect.catchTags({
       PoolExhausted: tooLarge,
       ControllerFault: ({ message }) => new Refused({ message: `${moduleOf(input)}${message}` }),

@@ -188,3 +188,31 @@ describe("the program, of a module", () => {
     }
   }, 60_000)
 })
+
+describe("what a controller throws outside its callbacks", () => {
+  const thrown = (how: string) => module(`onAck() { ${how}; return false },`)
+  test.each([
+    ["in a promise", 'Promise.reject(new Error("late"))'],
+    ["in a timer", 'setImmediate(() => { throw new Error("late") })'],
+  ])(
+    "%s: refused with its place, and nothing is left",
+    async (_, how) => {
+      const cwd = folderOf({ "incast.yaml": scenario.replace("20KB", "20MB"), "mine.mjs": thrown(how) })
+      for (const command of ["run", "sweep"]) {
+        const { code, err } = await shell(
+          `rdmakit ${command} incast.yaml --controller ./mine.mjs --out ${command}`,
+          {},
+          cwd,
+        )
+        expect(err).toMatch(/^error: \.\/mine\.mjs:\d+:\d+: threw Error: late, and nobody waits for it$/m)
+        expect(code).toBe(2)
+      }
+      expect(
+        filesIn(cwd)
+          .filter((name) => !name.startsWith("sweep/"))
+          .toSorted(),
+      ).toEqual(["incast.yaml", "mine.mjs"])
+    },
+    60_000,
+  )
+})

@@ -4,7 +4,7 @@ import { Ns3FormatError } from "@rdmakit/ns3"
 import { InputsRefused } from "@rdmakit/scenario"
 import { Effect, FileSystem, Option, Path } from "effect"
 import manifest from "../../package.json" with { type: "json" }
-import type { ControllerInput } from "../ControllerModule.ts"
+import { type ControllerInput, strayFault } from "../ControllerModule.ts"
 import { Exit, exitCodes, Refused } from "../Exit.ts"
 import { foldIdleKeys, showNotes, withJsonFaults } from "../Faults.ts"
 import { counted, grouped, percent, short } from "../Figures.ts"
@@ -144,6 +144,8 @@ const runRest = Effect.fnUntraced(function* (
   const pending = plan.filter(({ index }) => !records.has(index))
   const jobs = Option.getOrElse(input.jobs, availableParallelism)
   const workingDirectory = yield* WorkingDirectory
+  const path = yield* Path.Path
+  const module = Option.map(input.controller, (file) => [file, path.resolve(workingDirectory, file)] as const)
   const pool = yield* Effect.acquireRelease(
     Effect.sync(() => new WorkerPool(pending, jobs, { source, workingDirectory })),
     (made) => Effect.sync(() => made.stop()),
@@ -176,14 +178,17 @@ const runRest = Effect.fnUntraced(function* (
     })
   }
   yield* line.clear
-  yield* Effect.tryPromise({ try: () => pool.ended, catch: workerBroke }).pipe(
+  yield* Effect.tryPromise({ try: () => pool.ended, catch: (error) => workerBroke(error, module) }).pipe(
     Effect.catch((error) => (error instanceof Refused ? error : Effect.die(error))),
   )
   return records.size < plan.length
 }, Effect.scoped)
 
-/** A worker without memory is no mistake of ours. */
-const workerBroke = (error: unknown): Refused | Error => {
+/** A worker without memory is no mistake of ours, nor what a controller throws outside its callbacks. */
+const workerBroke = (
+  error: unknown,
+  module: Option.Option<readonly [file: string, absolute: string]>,
+): Refused | Error => {
   if (error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY") {
     const hint = "take fewer --jobs, and --resume for the rest"
     return new Refused({ message: "a run needed more memory than there is", hint })
@@ -191,6 +196,8 @@ const workerBroke = (error: unknown): Refused | Error => {
   if (error instanceof WorkerEnded) {
     return new Refused({ message: error.message, hint: "a controller must not end its process" })
   }
+  const stray = Option.flatMapNullishOr(module, ([file, absolute]) => strayFault(file, absolute, error))
+  if (Option.isSome(stray)) return stray.value
   return error instanceof Error ? error : new Error(String(error))
 }
 
