@@ -87,7 +87,7 @@ export const runCommandLine = (args: ReadonlyArray<string>): Effect.Effect<numbe
   Effect.gen(function* () {
     const screen = yield* Screen
     const presenter = presenterOf(screen, (message) => tellJson(args, { message }))
-    yield* Command.runWith(root, { version: manifest.version })(helpFirst(args)).pipe(
+    yield* Command.runWith(root, { version: manifest.version })(valuesJoined(helpFirst(args))).pipe(
       Effect.provide(unused),
       Effect.provideService(
         CliConfig.CliConfig,
@@ -147,3 +147,17 @@ const tellBug = (args: ReadonlyArray<string>, defect: unknown): Effect.Effect<vo
 /** `rdmakit help run` is `rdmakit run --help`. */
 const helpFirst = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
   args[0] === "help" ? [...args.slice(1), "--help"] : args
+
+/** `--delay -1us` as `--delay=-1us`: no flag starts with a digit, and so it is a value, and told of as one. */
+const valuesJoined = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const joined: Array<string> = []
+  let ended = false
+  for (const arg of args) {
+    const flag = joined.at(-1)
+    ended ||= arg === "--"
+    if (!ended && /^-\.?\d/.test(arg) && flag !== undefined && /^--[^=]+$/.test(flag)) {
+      joined[joined.length - 1] = `${flag}=${arg}`
+    } else joined.push(arg)
+  }
+  return joined
+}

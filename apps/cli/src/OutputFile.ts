@@ -1,5 +1,5 @@
 import { Effect, FileSystem, Option, Path, type PlatformError } from "effect"
-import { Refused } from "./Exit.ts"
+import { cannotBeWritten, Refused } from "./Exit.ts"
 import { Screen, WorkingDirectory } from "./Screen.ts"
 
 export interface OutputFileOptions {
@@ -83,9 +83,5 @@ export const writeOutputFile = (pieces: Iterable<string>, options: OutputFileOpt
       yield* writePieces(files, staged, pieces)
       yield* files.chmod(staged, FILE_MODE)
       yield* files.rename(staged, target)
-    }).pipe(
-      Effect.mapError(
-        ({ reason }) => new Refused({ message: `${name}: cannot be written to: ${reason.message}`, hint: ELSEWHERE }),
-      ),
-    )
+    }).pipe(Effect.mapError((error) => cannotBeWritten(name, ELSEWHERE, error)))
   }).pipe(Effect.scoped)

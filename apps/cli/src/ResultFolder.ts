@@ -1,6 +1,6 @@
 import { FLOWS_FILE, SUMMARY_FILE } from "@rdmakit/scenario"
 import { Effect, FileSystem, Path, type PlatformError, type Scope } from "effect"
-import { Refused } from "./Exit.ts"
+import { cannotBeWritten, Refused } from "./Exit.ts"
 import { WorkingDirectory } from "./Screen.ts"
 import { STDIN } from "./StandardInput.ts"
 
@@ -85,11 +85,7 @@ export const openResultFolder = (
       Effect.gen(function* () {
         yield* files.makeDirectory(parent, { recursive: true })
         return yield* files.makeTempDirectory({ directory: parent, prefix: `.${path.basename(target)}-unfinished-` })
-      }).pipe(
-        Effect.mapError(
-          ({ reason }) => new Refused({ message: `${name}: cannot be written to: ${reason.message}`, hint: ELSEWHERE }),
-        ),
-      ),
+      }).pipe(Effect.mapError((error) => cannotBeWritten(name, ELSEWHERE, error))),
       (folder) => Effect.ignore(files.remove(folder, { recursive: true, force: true })),
     )
     const publish =

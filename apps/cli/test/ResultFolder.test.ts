@@ -101,6 +101,10 @@ describe("a result folder", () => {
     expect(await written(folderOf({ f: "" }), "f/out", result)).toContain("f/out: cannot be written to: ")
   })
 
+  test.runIf(process.getuid?.() !== 0)("cannot lie in a folder of somebody else's", async () => {
+    expect(await written("/", "out", result)).toContain("out: cannot be written to: permission denied")
+  })
+
   test("is called after its config", async () => {
     const name = Path.Path.useSync((path) =>
       ["mix/config.txt", "hpcc.config.txt", "-"].map((file) => defaultFolder(path, file)),

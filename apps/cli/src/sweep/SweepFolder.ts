@@ -1,6 +1,6 @@
 /** The folder of a sweep: a file for each run that is complete, tables when all are. */
 import { Effect, FileSystem, Path, type PlatformError } from "effect"
-import { Refused } from "../Exit.ts"
+import { cannotBeWritten, Refused } from "../Exit.ts"
 import { WorkingDirectory } from "../Screen.ts"
 import type { RunRecord } from "./RunRecord.ts"
 import type { PlannedRun } from "./Vary.ts"
@@ -35,8 +35,8 @@ export interface SweepFolder {
 
 const cannotWrite =
   (name: string) =>
-  ({ reason }: PlatformError.PlatformError): Refused =>
-    new Refused({ message: `${name}: cannot be written to: ${reason.message}`, hint: ELSEWHERE })
+  (error: PlatformError.PlatformError): Refused =>
+    cannotBeWritten(name, ELSEWHERE, error)
 
 /** Looks at the place of a sweep's results and makes it ready; what is wrong with it is found before any run. */
 export const openSweepFolder = Effect.fnUntraced(function* (
