@@ -279,6 +279,9 @@ export class WorldRun implements Run {
         `admission control held ${world.flowsHeldBack} of ${world.flows.count} flows back, for ${mean} on average`,
       )
     }
+    if (this.start + this.simulatedPs > Number.MAX_SAFE_INTEGER) {
+      notes.push("the run went past 2^53 ps, two hours and a half: times after that are rounded, no longer exact")
+    }
     if (world.flows.finishedCount > 0 && world.totals().controllerActions === 0) {
       notes.push(`controller ${this.controller} never acted: no flow was long enough for its feedback, or none came`)
     }

@@ -36,6 +36,14 @@ it("feedback that cannot be had is noted", () => {
   expect(notes).toEqual(["controller needy needs cnp, which this network does not supply: it goes without"])
 })
 
+it("a run that leaves the exact range of times is noted", () => {
+  const flow = { source: 0, destination: 1, size: 1000 }
+  const notesFrom = (start: number) =>
+    runFlows({ graph: star(2), controller: lineRate }, [{ ...flow, start }]).outcome.notes
+  expect(notesFrom(2 ** 53 - 1e9).join()).not.toContain("2^53 ps")
+  expect(notesFrom(2 ** 53 - 1000).join()).toContain("the run went past 2^53 ps")
+})
+
 describe("sizes", () => {
   it.each([
     ["nothing", 0, 1],
