@@ -261,6 +261,7 @@ export class WorldRun implements Run {
   private notes(deadlock: Deadlock | null): Array<string> {
     const { world } = this
     const notes: Array<string> = [...this.known]
+    if (world.flows.count === 0) notes.push("there are no flows: nothing was simulated but an idle network")
     if (deadlock !== null) {
       const isOver = this.deadlocked || world.kernel.pendingEvents === 0
       const what = isOver ? "deadlock" : "when the run ended, perhaps in a deadlock"

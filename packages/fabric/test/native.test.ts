@@ -190,3 +190,8 @@ describe("a fat tree", () => {
     expect(digests[0]).not.toBe(digests[2])
   })
 })
+
+it("says so when there are no flows", () => {
+  const { outcome } = runFlows({ graph: star(2), controller: lineRate }, [])
+  expect(outcome.notes).toEqual(["there are no flows: nothing was simulated but an idle network"])
+})
