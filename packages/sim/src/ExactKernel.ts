@@ -162,7 +162,7 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
     if (node >= 0 && this.tracer === undefined && !this.anyLoss && this.pass(port, handle)) return
     const packet = this.packet.at(handle)
     if (this.anyLoss && this.loses(from, node, packet)) return
-    if (packet.opcode === Opcode.Pfc) {
+    if ((this.pool.words[handle << Layout.RECORD_SHIFT]! & 0xff) === Opcode.Pfc) {
       this.pfcFrames++
       this.receivePfc(port, packet)
       return
