@@ -19,7 +19,7 @@ export interface NicPorts {
   cancelTimer(event: number): void
 }
 
-/** The NIC of one host: decides which queue pair sends next on each of its ports. */
+/** The NICs of one host or of many: decides which queue pair sends next on each of its ports. */
 export interface Nic {
   /** A packet arrived on one of the NIC's ports. The NIC owns the handle from here. */
   receive(now: Time, packet: Packet, port: number): void

@@ -33,7 +33,10 @@ export class Timers {
     if (this.due[timer] !== NEVER) this.set(timer, NEVER)
   }
 
-  /** The timer that is due first, at `now` or before; it is idle then. -1: none is due. */
+  /**
+   * The timer that is due first, at `now` or before; it is idle then. -1: none is due. For worlds without events of their
+   * own: of two that are due at one moment it takes the lower number, whichever was set first.
+   */
   take(now: Time): number {
     let first = -1
     let time = now
