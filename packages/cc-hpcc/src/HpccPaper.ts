@@ -1,12 +1,12 @@
-import { type Ack, type Controller, NEVER, type PathInfo, TELEMETRY_FIELDS, type Time } from "@rdmakit/protocol"
+import { type Ack, type PathInfo, TELEMETRY_FIELDS, type Time } from "@rdmakit/protocol"
+import { BITS_PER_SECOND, ComputeWind } from "./ComputeWind.ts"
 import type { HpccPaperOptions } from "./HpccOptions.ts"
 
 /** What is kept of each hop: time (ps), bytes, queue (bytes). */
 const RECORD_FIELDS = 3
 const HOPS_AT_FIRST = 5
-/** Bits in a byte times ps in a second: bytes per ps, times this, are bit/s. */
-const BITS_PER_SECOND = 8e12
-
+/** maxStage, where nothing else is asked for (HPCC §5.1). */
+const MAX_STAGE = 5
 /**
  * HPCC as Algorithm 1 of the paper has it (HPCC §3.2): a window W in bytes, spread over the base RTT by the rate W / T.
  *
@@ -14,62 +14,21 @@ const BITS_PER_SECOND = 8e12
  * acknowledgement only leaves its records, and a new round trip begins: U stands at 1 at first, as in the authors'
  * code. Hops whose stamp did not move are passed over.
  */
-export class HpccPaper implements Controller {
-  // Every field starts as a number: one that starts undefined has each double written to it boxed.
-  /** W / T, bit/s. */
-  rate: number = 0
-  /** W, whole bytes. */
-  window: number = 0
-  readonly nextTimer: Time = NEVER
-
-  private readonly lineRateBps: number = 0
-  private readonly eta: number = 0
-  private readonly maxStage: number = 0
-  private readonly additiveIncreaseBytes: number = 0
-  private readonly minWindowBytes: number = 0
-  private readonly startWindowBytes: number = 0
+export class HpccPaper extends ComputeWind {
   private readonly baseRttPs: number = 0
   private readonly timeModulusPs: number = 0
   private readonly bytesModulus: number = 0
-  private readonly windowed: boolean
-  private readonly everyAck: boolean
-  private readonly everyAckFull: boolean
-
-  private utilisation = 1
-  private referenceWindowBytes: number = 0
-  private stage = 0
-  private lastUpdateSequence = 0
   private hops = 0
   private pathId = 0
   private records = new Float64Array(HOPS_AT_FIRST * RECORD_FIELDS)
-
-  private fullUpdates = 0
-  private fastReactions = 0
-  private unmeasured = 0
   private pathChanges = 0
 
   constructor(options: HpccPaperOptions, path: PathInfo) {
-    this.lineRateBps = path.lineRateBps
-    this.eta = options.eta ?? 0.95
-    this.maxStage = options.maxStage ?? 5
-    this.additiveIncreaseBytes = options.additiveIncreaseBytes ?? 80
+    super(options, path, MAX_STAGE)
     this.baseRttPs = path.baseRttPs
     this.timeModulusPs = path.timeModulusPs
     this.bytesModulus = path.bytesModulus
-    this.everyAckFull = options.reaction === "per-ack"
-    this.everyAck = options.reaction !== "per-rtt"
-    this.windowed = path.windowBytes > 0
-    this.startWindowBytes = Math.max(
-      1,
-      this.windowed ? path.windowBytes : (path.lineRateBps * path.baseRttPs) / BITS_PER_SECOND,
-    )
-    this.minWindowBytes = Math.min(options.minWindowBytes ?? this.startWindowBytes / 100, this.startWindowBytes)
-    this.referenceWindowBytes = this.startWindowBytes
-    this.rate = path.lineRateBps
-    this.window = this.windowed ? Math.floor(this.startWindowBytes) : Infinity
   }
-
-  onSent(): void {}
 
   onAck(_now: Time, ack: Ack): boolean {
     const opensRound = ack.sequence > this.lastUpdateSequence
@@ -88,29 +47,8 @@ export class HpccPaper implements Controller {
     return true
   }
 
-  onCnp(): boolean {
-    return false
-  }
-
-  onLoss(): boolean {
-    return false
-  }
-
-  onTimer(): boolean {
-    return false
-  }
-
-  metrics(): Readonly<Record<string, number>> {
-    return {
-      utilisation: this.utilisation,
-      referenceWindowBytes: this.referenceWindowBytes,
-      stage: this.stage,
-      lastUpdateSequence: this.lastUpdateSequence,
-      fullUpdates: this.fullUpdates,
-      fastReactions: this.fastReactions,
-      unmeasured: this.unmeasured,
-      pathChanges: this.pathChanges,
-    }
+  override metrics(): Readonly<Record<string, number>> {
+    return { ...super.metrics(), pathChanges: this.pathChanges }
   }
 
   /** A path that was not seen before: its records cannot be compared with those of another (HPCC, Figure 7: pathID). */
@@ -157,24 +95,5 @@ export class HpccPaper implements Controller {
     const weight = largestTimePs < T ? largestTimePs / T : 1
     this.utilisation = (1 - weight) * this.utilisation + weight * largest
     return true
-  }
-
-  /** ComputeWind. `full` moves the reference window, which happens once a round trip. */
-  private computeWindow(full: boolean): void {
-    const multiplicative = this.utilisation >= this.eta || this.stage >= this.maxStage
-    const base = multiplicative ? this.referenceWindowBytes / (this.utilisation / this.eta) : this.referenceWindowBytes
-    const windowBytes = Math.min(
-      Math.max(base + this.additiveIncreaseBytes, this.minWindowBytes),
-      this.startWindowBytes,
-    )
-    if (full) {
-      this.referenceWindowBytes = windowBytes
-      this.stage = multiplicative ? 0 : this.stage + 1
-      this.fullUpdates++
-    } else {
-      this.fastReactions++
-    }
-    this.rate = (this.lineRateBps * windowBytes) / this.startWindowBytes
-    if (this.windowed) this.window = Math.max(1, Math.floor(windowBytes))
   }
 }
