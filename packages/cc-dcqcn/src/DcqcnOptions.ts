@@ -1,3 +1,5 @@
+import type { RateWindow } from "@rdmakit/protocol"
+
 /**
  * The window that bounds the bytes in flight (HPCC §5.1 calls it DCQCN+win).
  *
@@ -7,7 +9,7 @@
  *
  * Where the path gives no window (`windowBytes` 0) there is none.
  */
-export type DcqcnWindow = "none" | "fixed" | "variable"
+export type DcqcnWindow = RateWindow
 
 /**
  * How a flow learns of congestion.

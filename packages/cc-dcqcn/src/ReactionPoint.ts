@@ -1,5 +1,13 @@
-import { type Ack, type Controller, type PathInfo, type Time, Timers } from "@rdmakit/protocol"
-import { mulDivFloor } from "@rdmakit/units"
+import {
+  type Ack,
+  type Controller,
+  type PathInfo,
+  type RateWindow,
+  startWindow,
+  type Time,
+  Timers,
+  windowAt,
+} from "@rdmakit/protocol"
 import type { DcqcnOptionsBase } from "./DcqcnOptions.ts"
 
 /** What every reaction point keeps of the options; one object for all flows of a factory. */
@@ -7,8 +15,7 @@ export interface ReactionPointConstants {
   readonly lineRateBps: number
   readonly echoes: boolean
   readonly cnpIntervalPs: number
-  readonly windowed: boolean
-  readonly variableWindow: boolean
+  readonly window: RateWindow
 }
 
 export const reactionPointConstants = (
@@ -19,8 +26,7 @@ export const reactionPointConstants = (
   lineRateBps,
   echoes: options.notification !== "cnp",
   cnpIntervalPs: options.cnpIntervalPs ?? cnpIntervalPs,
-  windowed: options.window === "fixed" || options.window === "variable",
-  variableWindow: options.window === "variable",
+  window: options.window ?? "none",
 })
 
 /**
@@ -45,8 +51,7 @@ export abstract class ReactionPoint implements Controller {
   constructor(shared: ReactionPointConstants, path: PathInfo, timers: number) {
     this.shared = shared
     this.timers = new Timers(timers)
-    this.windowBytes =
-      shared.windowed && path.windowBytes > 0 ? Math.max(1, Math.trunc(path.windowBytes)) : Number.POSITIVE_INFINITY
+    this.windowBytes = startWindow(shared.window, path)
     this.rate = shared.lineRateBps
     this.window = this.windowBytes
   }
@@ -80,8 +85,7 @@ export abstract class ReactionPoint implements Controller {
   /** Sets the rate, and the window where it follows. */
   protected setRate(rate: number): void {
     this.rate = rate
-    if (!this.shared.variableWindow || this.windowBytes === Number.POSITIVE_INFINITY) return
-    const { lineRateBps } = this.shared
-    this.window = Math.max(1, mulDivFloor(this.windowBytes, Math.trunc(rate), Math.trunc(lineRateBps)))
+    if (this.shared.window !== "variable" || this.windowBytes === Number.POSITIVE_INFINITY) return
+    this.window = windowAt(this.windowBytes, rate, this.shared.lineRateBps)
   }
 }

@@ -1,6 +1,5 @@
-import { type Ack, type Controller, NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
+import { type Ack, type Controller, NEVER, type PathInfo, startWindow, type Time, windowAt } from "@rdmakit/protocol"
 import { type DctcpNs3Options, defaults } from "./DctcpOptions.ts"
-import { startWindow, windowAt } from "./DctcpWindow.ts"
 
 /** Bits in a byte times ps in a second. */
 const BIT_PS = 8e12

@@ -1,3 +1,5 @@
+import type { RateWindow } from "@rdmakit/protocol"
+
 /**
  * The window that bounds the bytes in flight of the rate form (HPCC §5.1 runs DCTCP with one).
  *
@@ -7,7 +9,7 @@
  *
  * Where the path gives no window (`windowBytes` 0) there is none.
  */
-export type DctcpWindow = "none" | "fixed" | "variable"
+export type DctcpWindow = RateWindow
 
 /** DCTCP as a TCP sender has it (Alizadeh et al., SIGCOMM 2010; RFC 8257): a congestion window in bytes. */
 export interface DctcpPaperOptions {

@@ -1,5 +1,12 @@
-import { type Ack, type Controller, NEVER, type PathInfo, TELEMETRY_FIELDS, type Time } from "@rdmakit/protocol"
-import { mulDivFloor } from "@rdmakit/units"
+import {
+  type Ack,
+  type Controller,
+  NEVER,
+  type PathInfo,
+  TELEMETRY_FIELDS,
+  type Time,
+  windowAt,
+} from "@rdmakit/protocol"
 import type { HpccNs3Options } from "./HpccOptions.ts"
 
 /** What is kept of each hop: time (ps), bytes, queue (bytes). */
@@ -265,7 +272,7 @@ export class HpccNs3 implements Controller {
     if (rate === this.rate) return
     this.rate = rate
     if (this.constants.varWin && this.constants.windowBytes > 0) {
-      this.window = Math.max(1, mulDivFloor(this.constants.windowBytes, rate, this.constants.lineRateBps))
+      this.window = windowAt(this.constants.windowBytes, rate, this.constants.lineRateBps)
     }
   }
 

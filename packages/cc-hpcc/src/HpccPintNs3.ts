@@ -1,6 +1,6 @@
 import type { PintCodec } from "@rdmakit/packet"
-import { type Ack, type Controller, NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
-import { type GlibcRandom, mulDivFloor } from "@rdmakit/units"
+import { type Ack, type Controller, NEVER, type PathInfo, type Time, windowAt } from "@rdmakit/protocol"
+import type { GlibcRandom } from "@rdmakit/units"
 import type { HpccPintNs3Options } from "./HpccPintOptions.ts"
 
 /** Probabilities count in 65,536ths. */
@@ -119,7 +119,7 @@ export class HpccPintNs3 implements Controller {
     if (rate === this.rate) return
     this.rate = rate
     if (this.varWin && this.windowBytes > 0) {
-      this.window = Math.max(1, mulDivFloor(this.windowBytes, rate, this.lineRateBps))
+      this.window = windowAt(this.windowBytes, rate, this.lineRateBps)
     }
   }
 }

@@ -1,6 +1,5 @@
-import { type Ack, type Controller, NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
+import { type Ack, type Controller, NEVER, type PathInfo, startWindow, type Time, windowAt } from "@rdmakit/protocol"
 import { defaults, type TimelyNs3Options } from "./TimelyOptions.ts"
-import { startWindow, windowAt } from "./TimelyWindow.ts"
 
 /** Increases in a row before the hyper-active one. */
 const HYPER_AFTER = 5

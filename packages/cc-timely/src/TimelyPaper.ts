@@ -1,6 +1,5 @@
-import { type Ack, type Controller, NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
+import { type Ack, type Controller, NEVER, type PathInfo, startWindow, type Time, windowAt } from "@rdmakit/protocol"
 import { defaults, type TimelyPaperOptions } from "./TimelyOptions.ts"
-import { startWindow, windowAt } from "./TimelyWindow.ts"
 
 /**
  * TIMELY as its paper has it (TIMELY §4.3, Algorithm 1): a completion event for every segment, the RTT gradient

@@ -1,6 +1,5 @@
-import { type Ack, type Controller, NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
+import { type Ack, type Controller, NEVER, type PathInfo, startWindow, type Time, windowAt } from "@rdmakit/protocol"
 import { patchedDefaults, type TimelyPatchedOptions } from "./TimelyOptions.ts"
-import { startWindow, windowAt } from "./TimelyWindow.ts"
 
 /** RTTs in a row below the one before, after which δ counts five times (eRPC). */
 const HYPER_AFTER = 5

@@ -2,6 +2,7 @@ export type { Ack, Controller, ControllerFactory, Feedback, PathInfo } from "./C
 export { TELEMETRY_FIELDS } from "./Controller.ts"
 export type { Engine, QueuePair } from "./Engine.ts"
 export type { Nic, NicPorts } from "./Nic.ts"
+export { type RateWindow, startWindow, windowAt } from "./RateWindow.ts"
 export type { LoadBalancer, Switch, SwitchPorts } from "./Switch.ts"
 export { Drop, dropNames, POLICY_WORDS, Shortcut } from "./Switch.ts"
 export type { Time } from "./Time.ts"
