@@ -26,6 +26,8 @@ export interface Violation {
 
 const SCOPE = "@rdmakit/"
 const LAYER = "src/layer.ts"
+/** The one source below the worlds that may import Node's modules: files and streams, the subpath `./node`. */
+const NODE_FACE = "src/node.ts"
 
 /** The package a bare specifier names, with the subpath behind it: `@a/b/c` is `@a/b` and `./c`. */
 const split = (specifier: string): readonly [string, string] => {
@@ -97,7 +99,9 @@ const checkImport = (
   }
   if (specifier.startsWith(".")) return checkRelative(each, path, specifier)
   if (specifier.startsWith("node:")) {
-    return isPure(each, path) ? `${specifier}: below the worlds, code runs on any platform` : undefined
+    return isPure(each, path) && path !== NODE_FACE
+      ? `${specifier}: below the worlds, code runs on any platform; only ${NODE_FACE} is Node's`
+      : undefined
   }
   const [name, subpath] = split(specifier)
   return (
@@ -114,6 +118,7 @@ const checkRelative = (each: Package, path: string, specifier: string): string |
   if (!isApplication(each) && optional && path.startsWith("src/") && path !== LAYER && target === LAYER) {
     return "layer.ts needs Effect, which is optional here: nothing else in src imports it"
   }
+  if (isPure(each, path) && target === NODE_FACE) return "node.ts is for Node alone: nothing else in src imports it"
   return undefined
 }
 
@@ -145,6 +150,9 @@ const checkRoom = (
   if (!Object.hasOwn(target.manifest.exports ?? {}, subpath)) return `${name} does not export ${subpath}`
   if (isApplication(each)) return undefined
   if (isApplication(target)) return `${name} is an application: no package imports it`
+  if (isPure(each, path) && path !== NODE_FACE && subpath === "./node") {
+    return `${name}/node is for Node alone: below the worlds only ${NODE_FACE} imports it`
+  }
   const from = shortName(each.manifest.name)
   const allowed = path.startsWith("src/") ? mayImport(from, shortName(name)) : mayTestWith(from, shortName(name))
   return allowed ? undefined : `${each.manifest.name} may not import ${name}: imports go downward only`

@@ -12,7 +12,7 @@ const pkg = (folder: string, files: Record<string, string>, more: Partial<Manife
   folder,
   manifest: {
     name: `@rdmakit/${folder.split("/")[1]}`,
-    exports: { ".": {}, "./layer": {} },
+    exports: { ".": {}, "./layer": {}, "./node": {} },
     ...more,
   },
   files: new Map(Object.entries(files)),
@@ -72,6 +72,8 @@ describe("a violation is found", () => {
     ['import "@rdmakit/protocol/layer"', "only src/layer.ts imports it"],
     ['import "./layer.ts"', "nothing else in src imports it"],
     ['import "node:fs"', "any platform"],
+    ['import "./node.ts"', "node.ts is for Node alone"],
+    ['import "@rdmakit/units/node"', "@rdmakit/units/node is for Node alone"],
     ["export const x = (name: string) => import(name)", "cannot be checked"],
     ["export const x = Math.random()", "Math.random"],
     ['export const x = Math["random"]()', "Math.random"],
@@ -118,6 +120,8 @@ describe("what is allowed passes", () => {
     ["packages/sim", "src/index.ts", 'export const x = "import \\"@rdmakit/switch\\""'],
     ["packages/sim", "test/a.test.ts", 'import "@rdmakit/conformance"\nimport "node:fs"\nimport "fast-check"'],
     ["packages/wire", "test/a.test.ts", 'import "@rdmakit/pcap"'],
+    ["packages/pcap", "src/node.ts", 'import "node:fs"\nimport "./index.ts"'],
+    ["packages/analysis", "src/node.ts", 'import "@rdmakit/pcap/node"'],
     ["packages/fabric", "src/index.ts", 'import { Effect } from "effect"\nimport "@rdmakit/sim"\nDate.now()'],
     ["apps/tool", "src/main.ts", 'import "@rdmakit/fabric"\nimport "@rdmakit/units"\nimport "node:fs"'],
   ])("%s %s %s", (folder, path, text) => {
