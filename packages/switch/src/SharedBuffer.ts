@@ -13,6 +13,9 @@ const STATE = 24
 const SHIFT_AT = 8
 const PAUSES = 0xff
 
+/** Queues of a port that the buffer counts: priorities 1 to 7. */
+const QUEUES = 7
+
 /** What one switch port is set to. Sizes in bytes. */
 export interface PortBuffer {
   /** Kernel port. */
@@ -71,8 +74,16 @@ export class SharedBuffer {
   private readonly egressShift: number
   /** Buffer less headroom and reserve, bytes. */
   protected readonly pool: number
-  /** Bytes of the pool in use. */
+  /** Bytes of the pool in use, while `counting`. */
   protected shared = 0
+  /**
+   * Bytes above its reserve that each (port, priority) may hold, all of them at the same time, while no threshold is met.
+   * As long as none holds more, and no pause is out, what is in use of the pool is of no account, and is not counted.
+   */
+  private loose = 0
+  private counting = true
+  /** Pauses sent that no resume has followed. */
+  private pausesOut = 0
   /** Free bytes above which every port's threshold is above whatever fits the reserve; Infinity for a lossy switch. */
   protected ample: number
   /** Whether the free bytes are above `ample`: only then may a kernel count for itself. */
@@ -106,25 +117,68 @@ export class SharedBuffer {
     const reserve = this.reserve * options.ports.length
     if (options.bufferBytes < headroom + reserve) throw new BufferTooSmall(options.bufferBytes, headroom, reserve)
     this.pool = options.bufferBytes - headroom - reserve
+    // (pool - all that is taken) / 2^shift, each port's threshold, is then above what any holds, its reserve included.
+    const divisor = 2 ** shiftMax
+    this.begin(options.lossless ? (this.pool - divisor * (this.reserve + 1)) / (divisor + this.queues) : 0)
+  }
+
+  /** How many (port, priority) share the pool. */
+  protected get queues(): number {
+    return QUEUES * this.portIds.length
+  }
+
+  /** @param looseBytes above its reserve that each of `queues` may hold and no threshold is met; 0: always count */
+  protected begin(looseBytes: number): void {
+    this.loose = looseBytes > 0 ? Math.floor(looseBytes) : 0
     this.settle()
+    this.limitAll()
   }
 
   /** Shared bytes were taken or given back: has a line been crossed below which a threshold may matter? */
   protected settle(): void {
+    // What all hold together is less than each may hold, with room for some to come and go.
+    const counting = this.pausesOut > 0 || this.loose === 0 || this.shared > this.loose >>> 1
     const calm = this.pool - this.shared > this.ample
-    if (calm === this.calm) return
+    if (calm === this.calm && counting === this.counting) return
     this.calm = calm
+    this.counting = counting
+    this.limitAll()
+  }
+
+  /** From here on it matters what is in use of the pool. */
+  private count(): void {
+    this.shared = this.taken()
+    this.calm = this.pool - this.shared > this.ample
+    this.counting = true
+    this.limitAll()
+  }
+
+  private taken(): number {
+    const { words, reserve } = this
+    let bytes = 0
+    for (const port of this.portIds) {
+      const held = this.first + port * this.stride + Shortcut.Held
+      for (let queue = 1; queue <= QUEUES; queue++) {
+        const excess = words[held + queue]! - reserve
+        if (excess > 0) bytes += excess
+      }
+    }
+    return bytes
+  }
+
+  private limitAll(): void {
     for (const port of this.portIds) this.limit(this.first + port * this.stride)
   }
 
   /** What a port may hold and no kernel need ask. Headroom is in use only while a pause is out. */
   private limit(base: number): void {
     const calm = this.calm && (this.words[base + STATE]! & PAUSES) === 0
-    this.words[base + Shortcut.Limit] = calm ? this.reserve : -1
+    this.words[base + Shortcut.Limit] = !this.counting ? this.reserve + this.loose : calm ? this.reserve : -1
   }
 
   /** Pause threshold of an ingress port now, bytes above the reserve. */
   threshold(port: number): number {
+    if (!this.counting) this.shared = this.taken()
     return this.thresholdAt(this.first + port * this.stride)
   }
 
@@ -138,6 +192,13 @@ export class SharedBuffer {
     const base = this.first + ingress * this.stride
     const at = base + queue
     const grown = words[at]! + bytes
+    if (!this.counting) {
+      if (grown <= reserve + this.loose) {
+        words[at] = grown
+        return queue
+      }
+      this.count()
+    }
     // Nearly every packet: within the reserve, headroom untouched, below any threshold. No drop or pause can be due.
     if (grown <= reserve && words[at + HEADROOM] === 0 && this.pool - this.shared > this.ample) {
       words[at] = grown
@@ -187,6 +248,7 @@ export class SharedBuffer {
     const used = held > this.reserve ? held - this.reserve : 0
     if (words[base + queue + HEADROOM]! > 0 || used >= this.thresholdAt(base)) {
       words[base + STATE]! |= 1 << queue
+      this.pausesOut++
       this.limit(base)
       this.ports.sendPfc(now, ingress, queue, true)
     }
@@ -197,6 +259,10 @@ export class SharedBuffer {
     const { words } = this
     const at = this.first + ingress * this.stride + queue
     const held = words[at]!
+    if (!this.counting) {
+      words[at] = held - bytes
+      return
+    }
     const headroom = words[at + HEADROOM]!
     if (headroom === 0 && held <= this.reserve) {
       words[at] = held - bytes
@@ -222,7 +288,9 @@ export class SharedBuffer {
     const used = held > this.reserve ? held - this.reserve : 0
     if (used === 0 || used + this.resumeOffset <= this.thresholdAt(base)) {
       words[base + STATE]! &= ~(1 << queue)
+      this.pausesOut--
       this.limit(base)
+      this.settle()
       this.ports.sendPfc(now, ingress, queue, false)
     }
   }

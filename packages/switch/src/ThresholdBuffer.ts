@@ -46,7 +46,9 @@ export class ThresholdBuffer extends SharedBuffer {
     }
     // Within the reserve a pause is due only where the threshold is 0: never with a static one.
     if (options.lossless) this.ample = this.alpha > 0 ? Math.ceil(1 / this.alpha) : -1
-    this.settle()
+    const { pool, queues } = this
+    const belowThreshold = this.alpha > 0 ? (pool * this.alpha - 2) / (1 + queues * this.alpha) : this.bytes - 1
+    this.begin(options.lossless ? Math.min(belowThreshold, pool / queues) : 0)
   }
 
   protected override thresholdAt(_base: number): number {
