@@ -1,0 +1,107 @@
+import { u16, u32, u64 } from "./Octets.ts"
+import { type Result, shortage } from "./Result.ts"
+
+/**
+ * A header as the standards draw it: fields in order, most significant bit first, each `name:bits`, or `name:octetsB`
+ * for addresses and other opaque octets. `_` is a reserved field. From this text come the checked view over octets and
+ * the table of fields with their offsets.
+ */
+type Fields<T extends string, Done extends string = never> = T extends `${infer Head} ${infer Rest}`
+  ? Fields<Rest, Done | Head>
+  : Done | T
+
+type NameOf<F extends string> = F extends `_:${string}` ? never : F extends `${infer Name}:${string}` ? Name : never
+
+/** One bit is a boolean, 64 bits are a bigint, octets a subarray without a copy; everything else is a number. */
+type ValueOf<F extends string> = F extends `${string}:1`
+  ? boolean
+  : F extends `${string}:64`
+    ? bigint
+    : F extends `${string}B`
+      ? Uint8Array
+      : number
+
+/** A header seen in place: each property reads the octets when it is asked, and says them as they are, legal or not. */
+export type View<T extends string> = {
+  readonly [F in Fields<T> as NameOf<F>]: ValueOf<F>
+} & { readonly octets: Uint8Array; readonly start: number }
+
+export type FieldValue = boolean | number | bigint | Uint8Array
+
+export interface Field {
+  /** `reserved` for a reserved one. */
+  readonly name: string
+  /** Bits before it in the header. */
+  readonly bit: number
+  readonly bits: number
+  /** Reads it from a header that starts at `start`; the header has to be there. */
+  readonly read: (octets: Uint8Array, start: number) => FieldValue
+}
+
+export interface Layout<T extends string = string> {
+  readonly format: string
+  /** Octets of the fixed part. */
+  readonly bytes: number
+  readonly fields: ReadonlyArray<Field>
+  /** Checks once that the header is there, and copies nothing. */
+  readonly view: (octets: Uint8Array, start?: number, end?: number) => Result<View<T>>
+}
+
+const reader = (bit: number, bits: number, opaque: boolean): Field["read"] => {
+  const at = bit >> 3
+  const skip = bit & 7
+  if (opaque) return (octets, start) => octets.subarray(start + at, start + at + bits / 8)
+  if (bits === 1) return (octets, start) => ((octets[start + at]! >> (7 - skip)) & 1) === 1
+  if (bits === 64 && skip === 0) return (octets, start) => u64(octets, start + at)
+  if (bits === 32 && skip === 0) return (octets, start) => u32(octets, start + at)
+  if (bits === 16 && skip === 0) return (octets, start) => u16(octets, start + at)
+  const size = (skip + bits + 7) >> 3
+  const scale = 2 ** (8 * size - skip - bits)
+  const modulus = 2 ** bits
+  return (octets, start) => {
+    let value = 0
+    for (let index = 0; index < size; index++) value = value * 256 + octets[start + at + index]!
+    return Math.floor(value / scale) % modulus
+  }
+}
+
+/** The layout that a text describes. Texts are constants of this package: one that is malformed is an error of its own. */
+export const layout = <const T extends string>(format: string, text: T): Layout<T> => {
+  let bit = 0
+  const fields = text.split(" ").map((part): Field => {
+    const [name, width] = part.split(":") as [string, string]
+    const opaque = width.endsWith("B")
+    const bits = Number.parseInt(width, 10) * (opaque ? 8 : 1)
+    const field = { name: name === "_" ? "reserved" : name, bit, bits, read: reader(bit, bits, opaque) }
+    bit += bits
+    return field
+  })
+  const bytes = bit / 8
+  class HeaderView {
+    readonly octets: Uint8Array
+    readonly start: number
+    constructor(octets: Uint8Array, start: number) {
+      this.octets = octets
+      this.start = start
+    }
+  }
+  for (const { name, read } of fields) {
+    if (name === "reserved") continue
+    Object.defineProperty(HeaderView.prototype, name, {
+      enumerable: true,
+      get(this: HeaderView) {
+        return read(this.octets, this.start)
+      },
+    })
+  }
+  return {
+    format,
+    bytes,
+    fields,
+    view: (octets, start = 0, end = octets.length) =>
+      shortage(format, octets, start, end, bytes) ?? {
+        ok: true,
+        value: new HeaderView(octets, start) as unknown as View<T>,
+      },
+  }
+}
