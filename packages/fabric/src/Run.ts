@@ -203,11 +203,11 @@ export class WorldRun implements Run {
     return flows.count > 0 ? flows.start[0]! : 0
   }
 
-  /** Up to now, or to the last completion once every flow has finished: samplers may run on after it. */
-  private get simulatedPs(): Time {
-    const { flows, kernel } = this.world
+  /** From the first start to `now`, or to the last completion once every flow has finished: samplers may run on. */
+  private simulatedUntil(now: Time): Time {
+    const { flows } = this.world
     const done = flows.count > 0 && flows.finishedCount === flows.count
-    const end = done ? flows.finished[flows.finishOrder[flows.count - 1]!]! : kernel.now
+    const end = done ? flows.finished[flows.finishOrder[flows.count - 1]!]! : now
     return Math.max(0, end - this.start)
   }
 
@@ -219,14 +219,15 @@ export class WorldRun implements Run {
       finishedShare: this.bytesTotal === 0 ? 1 : this.bytesFinished / this.bytesTotal,
       packetHops: kernel.packetHops,
       events: kernel.events,
-      simulatedPs: this.simulatedPs,
+      simulatedPs: this.simulatedUntil(kernel.now),
     }
   }
 
   outcome(partial: boolean): RunOutcome {
     const { world } = this
     const { flows, kernel } = world
-    const simulatedPs = this.simulatedPs
+    const isStopped = !partial && !this.deadlocked && this.until !== NEVER && kernel.pendingEvents > 0
+    const simulatedPs = this.simulatedUntil(isStopped ? this.until : kernel.now)
     const totals = world.totals()
     const portTime = simulatedPs * world.ports.count
     const unfinished = unfinishedOf(world)
@@ -280,7 +281,7 @@ export class WorldRun implements Run {
         `admission control held ${world.flowsHeldBack} of ${world.flows.count} flows back, for ${mean} on average`,
       )
     }
-    if (this.start + this.simulatedPs > Number.MAX_SAFE_INTEGER) {
+    if (this.start + this.simulatedUntil(world.kernel.now) > Number.MAX_SAFE_INTEGER) {
       notes.push("the run went past 2^53 ps, two hours and a half: times after that are rounded, no longer exact")
     }
     if (world.flows.finishedCount > 0 && world.totals().controllerActions === 0) {

@@ -1,7 +1,7 @@
 import { Endpoints, type HostNic, type HostNicOptions, type NicQueuePair } from "@rdmakit/nic"
 import type { TelemetryFormat } from "@rdmakit/packet"
 import { type Ack, type ControllerFactory, NEVER, type PathInfo, type Switch, type Time } from "@rdmakit/protocol"
-import type { ExactKernel, QueueWeights } from "@rdmakit/sim"
+import type { ExactKernel, QueueWeights, TieOrder } from "@rdmakit/sim"
 import { WatchdogSwitch } from "@rdmakit/switch"
 import { type Graph, Ports, Routes, type RoutesOptions } from "@rdmakit/topology"
 import {
@@ -46,6 +46,8 @@ export interface WorldParts {
   readonly serializationPs: (bytes: number, rateBps: number) => Time
   /** How switch ports choose among their queues; weights are by port, eight for each. */
   readonly discipline: "strict" | "round-robin" | QueueWeights
+  /** Who goes first among events at one time. Default "canonical". */
+  readonly ties?: TieOrder
   readonly telemetryFormat: TelemetryFormat
   /** Rates a hop's rate code stands for, bit/s: switch ports' rates are looked up in it. */
   readonly telemetryRates: ReadonlyArray<number>
@@ -66,7 +68,7 @@ export interface WorldParts {
 }
 
 /** Start + n are the steps to a start; Alarm and Fault are beyond them. */
-const Call = { Reader: 0, Start: 1, Sample: 2, Alarm: 64, Fault: 65 } as const
+const Call = { Reader: 0, Start: 1, Sample: 2, Alarm: 32, Fault: 33 } as const
 
 /** A periodic look at the world, in order with its events. */
 export interface Sampler {

@@ -41,6 +41,7 @@ export const makeKernel = (parts: WorldParts, ports: Ports, { maxHops }: Routes)
     },
     pool,
     discipline: parts.discipline,
+    ...(parts.ties === undefined ? {} : { ties: parts.ties }),
     serializationPs: parts.serializationPs,
     wireBytesMax,
     pfcBytes: framing.pfcBytes,

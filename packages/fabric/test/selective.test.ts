@@ -12,7 +12,7 @@ describe("selective repeat without PFC", () => {
     const runWith = (recovery: "go-back-n" | "selective-repeat") => {
       // Both wait equally long for what is lost at the end, or twice.
       const transport = { recovery, ackTimeoutPs: 100e6, ackTimeoutHighPs: 100e6, retryCount: 50 }
-      return runFlows({ graph: star(9), controller: lineRate, switches: lossy, transport }, incast(8, 500_000))
+      return runFlows({ graph: star(9), controller: lineRate, switches: lossy, transport }, incast(8, 1_000_000))
     }
     const all = runWith("go-back-n")
     const selective = runWith("selective-repeat")

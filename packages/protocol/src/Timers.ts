@@ -6,7 +6,7 @@ const TIMERS_MAX = 8
 
 /**
  * The timers of a controller that has several. A world runs each as an event of its own: two that are due at one moment
- * fire in the order in which they were set, those set in one call by number. Setting a timer anew takes its event away.
+ * fire by number, or, as in ns-3, in the order in which they were set. Setting a timer anew takes its event away.
  */
 export class Timers {
   /** When each is due, ps; NEVER when idle. */

@@ -173,6 +173,7 @@ export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths, extra
     choosePort: (source, destination, ports, count) => ns3QueuePairHash(source, destination, ports) % count,
     serializationPs: transmissionPs,
     discipline: "round-robin",
+    ties: "insertion",
     telemetryFormat: int64Telemetry(config.intMulti),
     telemetryRates: INT_RATES,
     controlPauseMask: config.ackHighPriority ? 1 : 1 << ACK_QUEUE,

@@ -20,7 +20,8 @@ const SLOT_PS_MAX = 2 ** 20
 /**
  * Events in (time, order) order: a sliding time wheel whose slots are sorted when they open, and a heap for what lies
  * beyond the wheel. `order` breaks ties: two events at one time leave in the order of their numbers, and a number may
- * be reserved long before the event it is for is scheduled. Numbers wrap at 2^32; fewer than 2^31 may be apart.
+ * be reserved long before the event it is for is scheduled. Numbers wrap at 2^32; fewer than 2^31 may be apart. Who gives
+ * numbers of his own, from 0 to 2^31 - 1 (see `TieOrder`), reserves none.
  *
  * There are two kinds of node. The first `fixed` ones belong to the owner for good (one for each thing that waits for
  * at most one event, a port's next arrival, say): they are scheduled again and again, never allocated. The others are
@@ -90,8 +91,8 @@ export class EventQueue {
     this.link(node)
   }
 
-  /** Adds an event with the next order number; its node is good until it is popped. */
-  push(time: Time, code: number, argument: number): number {
+  /** Adds an event, by default with the next order number; its node is good until it is popped. */
+  push(time: Time, code: number, argument: number, order = this.reserve(1)): number {
     let node = this.free
     if (node >= 0) {
       this.free = this.i32[(node << NODE_SHIFT) | NEXT]!
@@ -103,7 +104,7 @@ export class EventQueue {
     const at = (node - this.fixed) << 1
     this.payload[at] = code
     this.payload[at + 1] = argument
-    this.schedule(node, this.reserve(1))
+    this.schedule(node, order)
     return node
   }
 

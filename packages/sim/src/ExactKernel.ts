@@ -6,6 +6,7 @@ import { PathCache } from "./PathCache.ts"
 import { PauseClock } from "./PauseClock.ts"
 import * as P from "./PortTable.ts"
 import { Prefetch } from "./Prefetch.ts"
+import { ARGUMENT_BITS, BEFORE_ALL, CALLS, TARGETS_MAX, TIMER_BITS, TIMERS, WAKES } from "./TieOrder.ts"
 import { Transmitter } from "./Transmitter.ts"
 
 /** Codes of the events that are not a port's own: kind in the low bits, target above them. */
@@ -28,8 +29,8 @@ export const LinkLoss = -16
 export const LinkDown = -17
 
 /**
- * The exact kernel: two events a hop (end of serialization, arrival), in (time, order number) order. It owns ports,
- * queues and links, and calls the policies: a `Switch` or a `Nic` for each node.
+ * The exact kernel: two events a hop (end of serialization, arrival), in the order of time and, at one time, of
+ * `TieOrder`. It owns ports, queues and links, and calls the policies: a `Switch` or a `Nic` for each node.
  */
 export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
   /** Set by the world: what runs at `callAt`. */
@@ -50,6 +51,10 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
   readonly pauses: PauseClock
   /** The path of every flow: where routes that hold for a flow are kept. `ensure` room for flow indices from 1,024 on. */
   readonly paths: PathCache
+
+  /** Between two runs: the time of the last event. */
+  private reached: Time = 0
+  private between = true
 
   private readonly pfcBytes: number
   private readonly seed: number
@@ -93,8 +98,9 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
     this.ignored = new Int32Array(network.ports)
   }
 
+  /** Time of the event that is executed, or was last. */
   get now(): Time {
-    return this.time
+    return this.between ? this.reached : this.time
   }
   /** Packets waiting in the queues of switches. */
   get waiting(): number {
@@ -104,20 +110,34 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
     return this.queue.size
   }
 
-  /** Asks for `onCall(time, target, argument)`. */
+  /** Asks for `onCall(time, target, argument)`: targets below 64, arguments below 2^24. */
   callAt(time: Time, target: number, argument: number): void {
-    this.queue.push(time, Kind.Call | (target << KIND_BITS), argument)
+    if (!(target < TARGETS_MAX && argument >>> ARGUMENT_BITS === 0))
+      throw new RangeError(`call ${target} with argument ${argument}, expected below ${TARGETS_MAX} and 2^24`)
+    const order = this.canonical ? CALLS | (target << ARGUMENT_BITS) | argument : this.queue.reserve(1)
+    this.queue.push(time, Kind.Call | (target << KIND_BITS), argument, order)
   }
 
   /** Executes events strictly before `until`, at most `budget` of them; returns how many. 0: none is left before it. */
   run(until: Time, budget: number): number {
+    let reached = this.now
+    this.between = false
     let done = 0
     while (done < budget) {
       const some = this.runSome(until, Math.min(BURST, budget - done))
-      done += some
       if (some === 0) break
+      done += some
+      reached = this.time
     }
     this.events += done
+    if (done === budget) return done
+    // Everything before `until` has happened, and nothing at it. What time it is now is told by events all the same.
+    this.between = true
+    this.reached = reached
+    if (this.canonical && until !== NEVER) {
+      this.time = until
+      this.currentOrder = BEFORE_ALL
+    }
     return done
   }
 
@@ -381,10 +401,12 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
   wakeAt(port: number, time: Time): void {
     if (this.wakeTimes[port] !== NEVER) this.queue.cancel(this.wakeEvent[port]!)
     this.wakeTimes[port] = time
-    this.wakeEvent[port] = this.queue.push(time, Kind.Wake | (port << KIND_BITS), 0)
+    const order = this.canonical ? WAKES | port : this.queue.reserve(1)
+    this.wakeEvent[port] = this.queue.push(time, Kind.Wake | (port << KIND_BITS), 0, order)
   }
   timerAt(node: number, endpoint: number, timer: number, time: Time): number {
-    return this.queue.push(time, Kind.Timer | (endpoint << KIND_BITS), node | (timer << TIMER_SHIFT))
+    const order = this.canonical ? TIMERS + ((endpoint << TIMER_BITS) | timer) : this.queue.reserve(1)
+    return this.queue.push(time, Kind.Timer | (endpoint << KIND_BITS), node | (timer << TIMER_SHIFT), order)
   }
   cancelTimer(event: number): void {
     this.queue.cancel(event)

@@ -1,6 +1,7 @@
 import type { PacketPool } from "@rdmakit/packet"
 import type { Time } from "@rdmakit/protocol"
 import type { Network } from "./Network.ts"
+import type { TieOrder } from "./TieOrder.ts"
 import type { QueueWeights } from "./WeightedQueues.ts"
 
 export interface ExactKernelOptions {
@@ -11,6 +12,8 @@ export interface ExactKernelOptions {
    * "round-robin": a packet of each in turn. Weights: bytes in proportion to them.
    */
   readonly discipline?: "strict" | "round-robin" | QueueWeights
+  /** Who goes first among events at one time. Default "canonical". */
+  readonly ties?: TieOrder
   /** Serialization time of a frame on a link, ps. */
   readonly serializationPs: (bytes: number, rateBps: number) => Time
   /** Largest frame, bytes. */

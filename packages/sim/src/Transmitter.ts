@@ -5,15 +5,17 @@ import { EventQueue } from "./EventQueue.ts"
 import type { ExactKernelOptions } from "./ExactKernelOptions.ts"
 import { layOutPorts } from "./PortLayout.ts"
 import * as P from "./PortTable.ts"
+import { ARRIVALS } from "./TieOrder.ts"
 import type { Tracer } from "./Tracer.ts"
 import { WeightedQueues } from "./WeightedQueues.ts"
 
 /**
  * The half of the exact kernel that sends: queues, transmitters and links.
  *
- * A transmission takes two order numbers when it starts, its completion's and its arrival's. A completion that nobody
- * waits for keeps its number but gets no event; should something come to wait before that moment, the event is made
- * with the number it would have had. So the order of all other events is what it would be with every event in place.
+ * A transmission has two order numbers, its completion's and its arrival's: those of its port, or the next two when it
+ * starts (see `TieOrder`). A completion that nobody waits for keeps its number but gets no event; should something come
+ * to wait before that moment, the event is made with the number it would have had. So the order of all other events is
+ * what it would be with every event in place.
  */
 export abstract class Transmitter {
   readonly pool: PacketPool
@@ -35,6 +37,7 @@ export abstract class Transmitter {
   protected readonly queues: EgressQueues
   /** Serialization times by size, a stretch for each rate. */
   protected readonly txTable: Float64Array
+  protected readonly canonical: boolean
   /** Time and order number of the event being executed. */
   protected time: Time = 0
   protected currentOrder = 0
@@ -45,6 +48,7 @@ export abstract class Transmitter {
       throw new RangeError(`network of ${network.ports} ports, expected at most ${Layout.PORTS_MAX}`)
     this.pool = pool
     this.packet = new Packet(pool)
+    this.canonical = options.ties !== "insertion"
     this.fixedNodes = 2 * network.ports
     this.queue = new EventQueue(this.fixedNodes, options.slotPs ?? 1024)
     this.switches = new Array(network.nodes).fill(undefined)
@@ -196,7 +200,9 @@ export abstract class Transmitter {
     const bytes = words[record | Layout.WIRE_BYTES]!
     const end = this.time + this.txTable[ports[base | P.TX_BASE]! + bytes]!
     const arrival = end + portF64[f | P.DELAY_F64]!
-    const order = queue.reserve(2)
+    const { canonical } = this
+    const order = canonical ? port : queue.reserve(2)
+    const arrivalOrder = canonical ? ARRIVALS | port : (order + 1) | 0
     portF64[f | P.SENT_BYTES_F64]! += bytes
     words[record | Layout.NEXT] = -1
     const state = ports[base | P.STATE]! & ~P.BUSY_MASK
@@ -213,12 +219,12 @@ export abstract class Transmitter {
     if (ports[base | P.LINK_HEAD]! >= 0) {
       const before = ports[base | P.LINK_TAIL]! << Layout.RECORD_SHIFT
       words[before | Layout.NEXT] = handle
-      words[before | Layout.NEXT_ORDER] = order + 1
+      words[before | Layout.NEXT_ORDER] = arrivalOrder
       pool.f64[(before >> 1) | Layout.NEXT_ARRIVAL_F64] = arrival
     } else {
       ports[base | P.LINK_HEAD] = handle
       queue.f64[port << 2] = arrival
-      queue.schedule(port << 1, (order + 1) | 0)
+      queue.schedule(port << 1, arrivalOrder)
     }
     ports[base | P.LINK_TAIL] = handle
   }

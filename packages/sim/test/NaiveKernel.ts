@@ -1,6 +1,13 @@
 import { Flag, Opcode, Packet, PacketPool } from "@rdmakit/packet"
 import { Drop, NEVER, type Nic, type NicPorts, POLICY_WORDS, type Switch, type SwitchPorts } from "@rdmakit/protocol"
-import type { Network, Tracer } from "../src/index.ts"
+import type { Network, TieOrder, Tracer } from "../src/index.ts"
+
+interface NaiveOptions {
+  readonly ties: TieOrder
+  readonly strict: boolean
+  readonly hopsMax: number
+  readonly pfcBytes: number
+}
 
 interface Port {
   readonly queues: ReadonlyArray<Array<number>>
@@ -9,6 +16,16 @@ interface Port {
   busy: boolean
   sentBytes: number
   wake: { time: number; cancelled: boolean } | undefined
+}
+
+/** Canonical turns at one time: kind, then number; a call's target comes before its argument. */
+type Place = readonly [kind: "end" | "arrival" | "wake" | "timer" | "call", ...numbers: ReadonlyArray<number>]
+const kinds = ["end", "arrival", "wake", "timer", "call"]
+
+const placeDiff = (a: Place, b: Place): number => {
+  const [x, y] = [a, b].map(([kind, ...numbers]) => [kinds.indexOf(kind), ...numbers]) as [Array<number>, Array<number>]
+  const at = x.findIndex((number, i) => number !== y[i])
+  return at < 0 ? 0 : x[at]! - y[at]!
 }
 
 /**
@@ -26,17 +43,12 @@ export class NaiveKernel implements SwitchPorts, NicPorts {
   now = 0
   private readonly packet = new Packet(this.pool)
   private readonly network: Network
-  private readonly options: { readonly strict: boolean; readonly hopsMax: number; readonly pfcBytes: number }
+  private readonly options: NaiveOptions
   private readonly serializationPs: (bytes: number, rateBps: number) => number
   private readonly ports: ReadonlyArray<Port>
-  private readonly events: Array<{ time: number; order: number; run: () => void }> = []
-  private order = 0
+  private readonly events: Array<{ time: number; place: Place; run: () => void }> = []
 
-  constructor(
-    network: Network,
-    serializationPs: (bytes: number, rateBps: number) => number,
-    options: { readonly strict: boolean; readonly hopsMax: number; readonly pfcBytes: number },
-  ) {
+  constructor(network: Network, serializationPs: (bytes: number, rateBps: number) => number, options: NaiveOptions) {
     this.network = network
     this.serializationPs = serializationPs
     this.options = options
@@ -50,10 +62,13 @@ export class NaiveKernel implements SwitchPorts, NicPorts {
       wake: undefined,
     }))
   }
-  private at(time: number, run: () => void): void {
-    const event = { time, order: this.order++, run }
+  private at(time: number, place: Place, run: () => void): void {
+    const event = { time, place, run }
+    const isLater = (other: { time: number; place: Place }): boolean =>
+      other.time > time ||
+      (other.time === time && this.options.ties === "canonical" && placeDiff(other.place, place) > 0)
     let at = this.events.length
-    while (at > 0 && this.events[at - 1]!.time > time) at--
+    while (at > 0 && isLater(this.events[at - 1]!)) at--
     this.events.splice(at, 0, event)
   }
   run(): void {
@@ -63,10 +78,10 @@ export class NaiveKernel implements SwitchPorts, NicPorts {
     }
   }
   callAt(time: number, target: number, argument: number): void {
-    this.at(time, () => this.onCall(this.now, target, argument))
+    this.at(time, ["call", target, argument], () => this.onCall(this.now, target, argument))
   }
   timerAt(node: number, endpoint: number, timer: number, time: number): number {
-    this.at(time, () => this.nics[node]!.timer(this.now, endpoint, timer))
+    this.at(time, ["timer", endpoint, timer], () => this.nics[node]!.timer(this.now, endpoint, timer))
     return 0
   }
   wakeTime(port: number): number {
@@ -77,7 +92,7 @@ export class NaiveKernel implements SwitchPorts, NicPorts {
     if (state.wake !== undefined) state.wake.cancelled = true
     const wake = { time, cancelled: false }
     state.wake = wake
-    this.at(time, () => {
+    this.at(time, ["wake", port], () => {
       if (wake.cancelled) return
       state.wake = undefined
       this.kick(this.now, port)
@@ -145,11 +160,11 @@ export class NaiveKernel implements SwitchPorts, NicPorts {
     const { wireBytes } = this.packet.at(handle)
     state.sentBytes += wireBytes
     const end = this.now + this.serializationPs(wireBytes, this.network.rateBps[port]!)
-    this.at(end, () => {
+    this.at(end, ["end", port], () => {
       state.busy = false
       this.transmit(port)
     })
-    this.at(end + this.network.delayPs[port]!, () => this.arrive(port ^ 1, handle))
+    this.at(end + this.network.delayPs[port]!, ["arrival", port], () => this.arrive(port ^ 1, handle))
   }
   private arrive(port: number, handle: number): void {
     const { now } = this

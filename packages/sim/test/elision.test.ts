@@ -1,7 +1,7 @@
 import { PacketPool } from "@rdmakit/packet"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { ExactKernel } from "../src/index.ts"
+import { ExactKernel, type TieOrder } from "../src/index.ts"
 import { NaiveKernel } from "./NaiveKernel.ts"
 import {
   Journal,
@@ -24,6 +24,7 @@ const scenario = fc
     places: fc.array(fc.nat(100), { minLength: 9, maxLength: 9 }),
     rates: fc.array(fc.constantFrom(8e12, 8e12, 4e12), { minLength: 9, maxLength: 9 }),
     delays: fc.array(fc.constantFrom(0, 500, 1000, 1000, 5000), { minLength: 9, maxLength: 9 }),
+    ties: fc.constantFrom<TieOrder>("canonical", "insertion"),
     strict: fc.boolean(),
     perPacket: fc.boolean(),
     pauseBytes: fc.constantFrom(undefined, 1200, 4000),
@@ -98,6 +99,7 @@ describe("the exact kernel", () => {
     fc.assert(
       fc.property(scenario, (s) => {
         const naive = new NaiveKernel(s.network, serializationPs, {
+          ties: s.ties,
           strict: s.strict,
           hopsMax: HOPS_MAX,
           pfcBytes: PFC_BYTES,
@@ -107,6 +109,7 @@ describe("the exact kernel", () => {
         const kernel = new ExactKernel({
           network: s.network,
           pool,
+          ties: s.ties,
           discipline: s.strict ? "strict" : "round-robin",
           serializationPs,
           wireBytesMax: 1000,
