@@ -10,6 +10,8 @@ export type What =
   | "value"
   /** A checksum that is not the one of the octets. */
   | "checksum"
+  /** Legal, and none of the cases that the module reads. */
+  | "unsupported"
   /** Bits a sender has to clear and a receiver ignores are set. Only ever a fault. */
   | "ignored"
 
