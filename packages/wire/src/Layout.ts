@@ -1,5 +1,5 @@
-import { u16, u32, u64 } from "./Octets.ts"
-import { type Result, shortage } from "./Result.ts"
+import { put64, putOctets, u16, u32, u64, uint, uint64 } from "./Octets.ts"
+import { NO_FAULTS, type Result, shortage, type WireError, wrong } from "./Result.ts"
 
 /**
  * A header as the standards draw it: fields in order, most significant bit first, each `name:bits`, or `name:octetsB`
@@ -21,10 +21,11 @@ type ValueOf<F extends string> = F extends `${string}:1`
       ? Uint8Array
       : number
 
+/** The fields of a layout, without the reserved ones. */
+export type FieldsOf<T extends string> = { readonly [F in Fields<T> as NameOf<F>]: ValueOf<F> }
+
 /** A header seen in place: each property reads the octets when it is asked, and says them as they are, legal or not. */
-export type View<T extends string> = {
-  readonly [F in Fields<T> as NameOf<F>]: ValueOf<F>
-} & { readonly octets: Uint8Array; readonly start: number }
+export type View<T extends string> = FieldsOf<T> & { readonly octets: Uint8Array; readonly start: number }
 
 export type FieldValue = boolean | number | bigint | Uint8Array
 
@@ -104,4 +105,55 @@ export const layout = <const T extends string>(format: string, text: T): Layout<
         value: new HeaderView(octets, start) as unknown as View<T>,
       },
   }
+}
+
+/** Octets up to this many are copied out of a header, as addresses are; longer ones are subarrays. */
+const COPIED_BYTES_MAX = 16
+
+/** All fields of a header that is there, for formats whose fields are many and rarely read. */
+export const readFields = <T extends string>(layout: Layout<T>, octets: Uint8Array, start: number): FieldsOf<T> => {
+  const value: Record<string, FieldValue> = {}
+  for (const { name, read } of layout.fields) {
+    if (name === "reserved") continue
+    const found = read(octets, start)
+    value[name] = found instanceof Uint8Array && found.length <= COPIED_BYTES_MAX ? found.slice() : found
+  }
+  return value as FieldsOf<T>
+}
+
+/** Writes all fields, reserved ones as 0. Throws an `EmitError` for one out of its range. */
+export const writeFields = <T extends string>(
+  { format, bytes, fields }: Layout<T>,
+  value: FieldsOf<T>,
+  octets: Uint8Array,
+  start: number,
+): void => {
+  octets.fill(0, start, start + bytes)
+  for (const { name, bit, bits } of fields) {
+    if (name === "reserved") continue
+    const said = (value as Readonly<Record<string, FieldValue>>)[name]!
+    const at = start + (bit >> 3)
+    if (said instanceof Uint8Array) putOctets(octets, at, said, bits / 8, format, name)
+    else if (typeof said === "bigint") put64(octets, at, uint64(said, format, name))
+    else {
+      const size = ((bit & 7) + bits + 7) >> 3
+      let rest = uint(Number(said), bits, format, name) * 2 ** (8 * size - (bit & 7) - bits)
+      for (let index = size - 1; index >= 0; index--) {
+        octets[at + index]! |= rest % 256
+        rest = Math.floor(rest / 256)
+      }
+    }
+  }
+}
+
+/** A fault for each reserved field that is not 0. */
+export const reservedFaults = (layout: Layout, octets: Uint8Array, start: number): ReadonlyArray<WireError> => {
+  let faults: Array<WireError> | undefined
+  for (const { name, bit, read } of layout.fields) {
+    const found = name === "reserved" ? Number(read(octets, start)) : 0
+    if (found === 0) continue
+    faults ??= []
+    faults.push(wrong("ignored", layout.format, name, start + (bit >> 3), found, "0"))
+  }
+  return faults ?? NO_FAULTS
 }
