@@ -24,6 +24,8 @@ export interface NativeOptions {
   readonly losses?: ReadonlyMap<number, ReadonlySet<number>>
   /** How switch ports choose among their queues. Default strict priorities. */
   readonly discipline?: WorldParts["discipline"]
+  /** Default: the fused kernel wherever it can serve. The results of both are the same. */
+  readonly kernel?: WorldParts["kernel"]
   /** What holds flows back at their hosts. Default: nothing. */
   readonly admission?: AdmissionModel
   /** A PFC watchdog at every switch port. Default: none. */
@@ -83,6 +85,7 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
       controlPauseMask: 0xfe,
       startEvents: 0,
       seed,
+      ...(options.kernel === undefined ? {} : { kernel: options.kernel }),
       ...(options.losses === undefined ? {} : { losses: options.losses }),
       ...(options.admission === undefined ? {} : { admission: options.admission }),
       ...(options.watchdog === undefined ? {} : { watchdog: options.watchdog }),

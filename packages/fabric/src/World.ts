@@ -15,7 +15,7 @@ import {
 import type { AdmissionModel, FlowAdmission } from "./FlowAdmission.ts"
 import type { FlowTable } from "./FlowTable.ts"
 import { type FaultModel, LinkFaults } from "./LinkFaults.ts"
-import { makeKernel } from "./makeKernel.ts"
+import { checkKernel, type KernelName, makeKernel } from "./makeKernel.ts"
 import { PfcWatchdog, type WatchdogSettings } from "./PfcWatchdog.ts"
 
 /** What a switch model is given to make one switch. */
@@ -48,6 +48,8 @@ export interface WorldParts {
   readonly discipline: "strict" | "round-robin" | QueueWeights
   /** Who goes first among events at one time. Default "canonical". */
   readonly ties?: TieOrder
+  /** Default: the fused kernel wherever it can serve. The results of both are the same. */
+  readonly kernel?: KernelName
   readonly telemetryFormat: TelemetryFormat
   /** Rates a hop's rate code stands for, bit/s: switch ports' rates are looked up in it. */
   readonly telemetryRates: ReadonlyArray<number>
@@ -123,6 +125,7 @@ export class World {
     this.kernel.paths.ensure(2 * flows.count + 1)
     this.watchdog = parts.watchdog === undefined ? undefined : this.watched(parts.watchdog)
     for (let node = 0; node < graph.nodes; node++) if (graph.isSwitch[node] === 1) this.addSwitch(node)
+    checkKernel(parts, kernel.switches)
     this.hostNics = this.addNics()
     this.kernel.onCall = (now, target, argument) => this.called(now, target, argument)
     if (flows.count > 0) this.kernel.callAt(flows.start[0]!, Call.Reader, 0)

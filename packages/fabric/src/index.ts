@@ -20,6 +20,7 @@ export { IdealCompletion } from "./IdealCompletion.ts"
 export { type FaultModel, type LinkFault, LinkFaults } from "./LinkFaults.ts"
 export { type BalancerName, type BalancerSettings, balancerNames, reorders, usesFlowlets } from "./LoadBalancers.ts"
 export { frameBytesOf, type NetworkContext, type NicFactory, readyListNics, type SwitchFactory } from "./Models.ts"
+export { type KernelName, KernelRefused, kernelNames } from "./makeKernel.ts"
 export { type NativeOptions, type NativeParts, nativeParts } from "./NativeParts.ts"
 export { NativeRun } from "./NativeRun.ts"
 export {

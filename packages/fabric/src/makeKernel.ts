@@ -1,6 +1,6 @@
 import { PacketPool } from "@rdmakit/packet"
-import type { Time } from "@rdmakit/protocol"
-import { ExactKernel, type ExactKernelOptions, FaultyKernel } from "@rdmakit/sim"
+import type { Switch, Time } from "@rdmakit/protocol"
+import { ExactKernel, type ExactKernelOptions, FaultyKernel, FusedKernel } from "@rdmakit/sim"
 import type { Ports, Routes } from "@rdmakit/topology"
 import { longestPath } from "./LinkFaults.ts"
 import type { WorldParts } from "./World.ts"
@@ -11,6 +11,31 @@ const PACKETS_AT_FIRST = 1 << 16
 /** Most switches a packet can count. */
 const HOPS_MAX = 254
 const TELEMETRY_HOPS_MAX = 127
+
+/** Names of the kernels, as users give them. */
+export const kernelNames = ["exact", "fused"] as const
+export type KernelName = (typeof kernelNames)[number]
+
+/** A kernel was asked for that cannot serve. The message says why, and what to do. */
+export class KernelRefused extends Error {
+  readonly _tag = "KernelRefused"
+}
+
+const TIES =
+  "the fused kernel cannot keep ns-3's order of ties, which is the order in which events are scheduled: leave the kernel out, or ask for the exact one"
+
+/**
+ * Whether the fused kernel can do what was asked of it.
+ * @throws KernelRefused
+ */
+export const checkKernel = (parts: WorldParts, switches: ReadonlyArray<Switch | undefined>): void => {
+  if (parts.kernel !== "fused") return
+  const node = switches.findIndex((policy) => policy !== undefined && policy.dequeue !== "lazy")
+  if (node < 0) return
+  throw new KernelRefused(
+    `the fused kernel cannot serve switch ${node}, whose dequeue hook is "${switches[node]!.dequeue}": it calls the hook late, which only "lazy" ones bear; leave the kernel out, and the departures of such a switch are events, or ask for the exact one`,
+  )
+}
 
 /** The kernel of a network, and the switches on its longest path: those of any time, where links go down. */
 export const makeKernel = (parts: WorldParts, ports: Ports, { maxHops }: Routes) => {
@@ -52,8 +77,11 @@ export const makeKernel = (parts: WorldParts, ports: Ports, { maxHops }: Routes)
     ...(parts.losses === undefined ? {} : { losses: parts.losses }),
     ...(parts.isLost === undefined ? {} : { isLost: parts.isLost }),
   }
-  const faulty = faults === undefined ? undefined : new FaultyKernel(options)
-  return { kernel: faulty ?? new ExactKernel(options), faulty, longest }
+  const isCanonical = parts.ties !== "insertion"
+  if (parts.kernel === "fused" && !isCanonical) throw new KernelRefused(TIES)
+  const fused = isCanonical && parts.kernel !== "exact"
+  const faulty = faults === undefined ? undefined : new FaultyKernel({ ...options, fused })
+  return { kernel: faulty ?? (fused ? new FusedKernel(options) : new ExactKernel(options)), faulty, longest }
 }
 
 /** A wheel that reaches past the longest link's delay and serialization, with slots no narrower than a nanosecond. */

@@ -1,13 +1,13 @@
 import { Flag, Layout, Opcode, type Packet } from "@rdmakit/packet"
 import { Drop, NEVER, type NicPorts, Shortcut, type SwitchPorts, type Time } from "@rdmakit/protocol"
 import { uniform } from "@rdmakit/units"
+import { Departures } from "./Departures.ts"
 import type { ExactKernelOptions } from "./ExactKernelOptions.ts"
 import { PathCache } from "./PathCache.ts"
 import { PauseClock } from "./PauseClock.ts"
 import * as P from "./PortTable.ts"
 import { Prefetch } from "./Prefetch.ts"
 import { ARGUMENT_BITS, BEFORE_ALL, CALLS, TARGETS_MAX, TIMER_BITS, TIMERS, WAKES } from "./TieOrder.ts"
-import { Transmitter } from "./Transmitter.ts"
 
 /** Codes of the events that are not a port's own: kind in the low bits, target above them. */
 const KIND_BITS = 2
@@ -32,7 +32,7 @@ export const LinkDown = -17
  * The exact kernel: two events a hop (end of serialization, arrival), in the order of time and, at one time, of
  * `TieOrder`. It owns ports, queues and links, and calls the policies: a `Switch` or a `Nic` for each node.
  */
-export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
+export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
   /** Set by the world: what runs at `callAt`. */
   onCall: (now: Time, target: number, argument: number) => void = () => {}
   /** Called for each frame that goes lost, before its handle is released; `reason` as in `dropCounts`. */
@@ -102,10 +102,6 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
   get now(): Time {
     return this.between ? this.reached : this.time
   }
-  /** Packets waiting in the queues of switches. */
-  get waiting(): number {
-    return this.queues.waiting
-  }
   get pendingEvents(): number {
     return this.queue.size
   }
@@ -120,6 +116,7 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
 
   /** Executes events strictly before `until`, at most `budget` of them; returns how many. 0: none is left before it. */
   run(until: Time, budget: number): number {
+    this.prepare()
     let reached = this.now
     this.between = false
     let done = 0
@@ -191,6 +188,7 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
 
   private readonly arrive = (from: number): void => {
     const handle = this.takeFromLink(from)
+    if (this.fused && this.ports[(from << P.PORT_SHIFT) | P.OCCUPIED] !== 0) this.catchUp(from, from << P.PORT_SHIFT)
     const port = from ^ 1
     const node = this.ports[(from << P.PORT_SHIFT) | P.PEER]!
     if (node >= 0 && this.tracer === undefined && !this.anyLoss && this.pass(port, handle)) return
@@ -225,6 +223,7 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
     const base = egress << P.PORT_SHIFT
     const code = ports[base | P.LEAVE]!
     if (code === P.Leave.Nothing) return false
+    if (this.fused && ports[base | P.OCCUPIED] !== 0) this.catchUp(egress, base)
     const ingress = port << P.POLICY_SHIFT
     const queue = (meta >>> 24) & 7
     const limit = policyWords[ingress + Shortcut.Limit]!
@@ -270,6 +269,7 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
     }
     // A pause sent while admitting moves the cursor: keep the handle.
     const { handle } = packet
+    if (this.fused) this.settleNode(node)
     const queue = policy.admit(now, packet, ingress, egress)
     if (queue < 0) {
       this.drop(packet.at(handle), node, queue)
@@ -315,6 +315,7 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
     if (this.tracer !== undefined) this.tracer.received(now, port, packet)
     const priority = packet.priority
     const pause = packet.has(Flag.Pause)
+    this.settle(port)
     const was = this.received[port]!
     const is = pause ? was | (1 << priority) : was & ~(1 << priority)
     this.received[port] = is
@@ -327,6 +328,7 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
 
   /** From now on pauses of these priorities, a bit each, do not hold the port; those of all others do. */
   ignorePauses(port: number, mask: number): void {
+    this.settle(port)
     this.ignored[port] = mask
     this.ports[(port << P.PORT_SHIFT) | P.PAUSED] = this.received[port]! & ~mask
     if (this.ports[(port << P.PORT_SHIFT) | P.OCCUPIED] !== 0) this.kickNow(port)
@@ -342,6 +344,7 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
     const node = this.nodeOf[port]!
     const base = port << P.PORT_SHIFT
     let count = 0
+    this.settle(port)
     while (((this.ports[base | P.OCCUPIED]! >> queue) & 1) !== 0) {
       // What is being sent goes on being sent.
       const state = this.ports[base | P.STATE]!
@@ -356,16 +359,18 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
 
   /** Bytes waiting in one queue of a switch's port that came by its port `ingress`; takes as long as the queue is. */
   queueBytesFrom(port: number, queue: number, ingress: number): number {
+    this.settle(port)
     return this.queues.bytesFrom(port, queue, ingress)
   }
 
   sendPfc(now: Time, port: number, priority: number, pause: boolean): void {
     this.onPfcSent?.()
+    const node = this.nodeOf[port]!
+    if (this.fused && node >= 0) this.notePfc(node, port, priority, pause)
     const handle = this.pool.alloc()
     const packet = this.packet.at(handle)
     packet.meta = Opcode.Pfc | (pause ? Flag.Pause : 0) | (priority << 24)
     packet.wireBytes = this.pfcBytes
-    const node = this.nodeOf[port]!
     packet.setNodes(node < 0 ? ~node : node, 0)
     packet.stamp = now
     // What the frame reports: bytes of that priority waiting at the port (a debugging aid of the ns-3 model).
@@ -378,6 +383,7 @@ export class ExactKernel extends Transmitter implements SwitchPorts, NicPorts {
 
   private readonly enqueue = (port: number, queue: number, handle: number): void => {
     const base = port << P.PORT_SHIFT
+    this.settle(port)
     if (this.tracer !== undefined) this.tracer.enqueued(this.time, port, queue, this.packet.at(handle))
     if (this.isFree(base, queue)) {
       // Straight through: nothing waits, and it would be dequeued at once.

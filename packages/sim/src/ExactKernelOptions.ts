@@ -14,6 +14,8 @@ export interface ExactKernelOptions {
   readonly discipline?: "strict" | "round-robin" | QueueWeights
   /** Who goes first among events at one time. Default "canonical". */
   readonly ties?: TieOrder
+  /** One event a hop: see `FusedKernel`, which sets it. Needs canonical ties. */
+  readonly fused?: boolean
   /** Serialization time of a frame on a link, ps. */
   readonly serializationPs: (bytes: number, rateBps: number) => Time
   /** Largest frame, bytes. */

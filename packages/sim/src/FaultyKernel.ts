@@ -50,6 +50,7 @@ export class FaultyKernel extends ExactKernel {
   takeDown(link: number, quietly = false, onQueued?: (port: number, queue: number, packet: Packet) => void): void {
     for (const port of [2 * link, 2 * link + 1]) {
       if (this.down[port] === 1) continue
+      this.settle(port)
       const base = port << P.PORT_SHIFT
       const state = this.ports[base | P.STATE]!
       const busy = state & P.BUSY_MASK

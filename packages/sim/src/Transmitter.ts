@@ -38,6 +38,9 @@ export abstract class Transmitter {
   /** Serialization times by size, a stretch for each rate. */
   protected readonly txTable: Float64Array
   protected readonly canonical: boolean
+  /** Departures are found out when somebody looks, but of ports that are `eager`: see `Departures`. */
+  protected readonly fused: boolean
+  protected readonly eager: Uint8Array
   /** Time and order number of the event being executed. */
   protected time: Time = 0
   protected currentOrder = 0
@@ -49,6 +52,8 @@ export abstract class Transmitter {
     this.pool = pool
     this.packet = new Packet(pool)
     this.canonical = options.ties !== "insertion"
+    this.fused = options.fused === true
+    this.eager = new Uint8Array(network.ports).fill(1)
     this.fixedNodes = 2 * network.ports
     this.queue = new EventQueue(this.fixedNodes, options.slotPs ?? 1024)
     this.switches = new Array(network.nodes).fill(undefined)
@@ -123,6 +128,7 @@ export abstract class Transmitter {
     const busy = state & P.BUSY_MASK
     if (busy === P.Busy.Scheduled) return
     if (busy === P.Busy.Silent && !this.isOver(base)) {
+      if (this.fused && this.eager[port] === 0) return
       this.ports[base | P.STATE] = (state & ~P.BUSY_MASK) | P.Busy.Scheduled
       this.queue.f64[(port << 2) | 2] = this.portF64[(base >> 1) | P.BUSY_UNTIL_F64]!
       this.queue.schedule((port << 1) | 1, this.ports[base | P.BUSY_ORDER]!)
@@ -206,7 +212,7 @@ export abstract class Transmitter {
     portF64[f | P.SENT_BYTES_F64]! += bytes
     words[record | Layout.NEXT] = -1
     const state = ports[base | P.STATE]! & ~P.BUSY_MASK
-    if (awaited) {
+    if (awaited && !(this.fused && this.eager[port] === 0)) {
       ports[base | P.STATE] = state | P.Busy.Scheduled
       queue.f64[(port << 2) | 2] = end
       queue.schedule((port << 1) | 1, order)

@@ -1,0 +1,136 @@
+import type { ExactKernelOptions } from "./ExactKernelOptions.ts"
+import * as P from "./PortTable.ts"
+import { Transmitter } from "./Transmitter.ts"
+
+/**
+ * Departures without events, for the fused kernel. What a port sends next is decided by what waits there when the
+ * packet before has left, and by nothing that happens later; so it may be decided late, when somebody looks at the port:
+ * a packet that comes to it, a pause, or its own packet, arriving at the other end, which is how the next arrival gets
+ * to be known in time. All departures up to then are made up for, each as of its own moment.
+ *
+ * Only one thing may not be late: to tell other nodes. A switch that has sent a pause owes a resume, and a departure
+ * brings it about; so as long as a pause is out, departures of that switch are events. The same goes for a switch
+ * that declares its dequeue hook "eager", and for all when there is a tracer. Otherwise departures of a switch only
+ * take away from what its buffer holds, in whatever order; and before the buffer has to decide, all are made up for.
+ */
+export abstract class Departures extends Transmitter {
+  /** Ports of each node, one after the other: node n's from `portsFrom[n]` on. */
+  private readonly portIds: Int32Array
+  private readonly portsFrom: Int32Array
+  /** Priorities of the peer of each port that its switch has paused, a bit each; and how many those are for each node. */
+  private readonly pausing: Int32Array
+  private readonly pausesOut: Int32Array
+  /** Switches whose departures are never late. */
+  private readonly alwaysEager: Uint8Array
+  private isPrepared = false
+
+  constructor(options: ExactKernelOptions) {
+    super(options)
+    if (this.fused && !this.canonical)
+      throw new RangeError("a fused kernel with ties by insertion: it schedules in another order, use canonical ties")
+    const { nodes, ports, portNode } = options.network
+    this.pausing = new Int32Array(ports)
+    this.pausesOut = new Int32Array(nodes)
+    this.alwaysEager = new Uint8Array(nodes)
+    this.portsFrom = new Int32Array(nodes + 1)
+    for (const node of portNode) this.portsFrom[node + 1]!++
+    for (let node = 0; node < nodes; node++) this.portsFrom[node + 1]! += this.portsFrom[node]!
+    const next = this.portsFrom.slice()
+    this.portIds = new Int32Array(ports)
+    portNode.forEach((node, port) => {
+      this.portIds[next[node]!++] = port
+    })
+  }
+
+  /** Before the first event: whose departures may be late. */
+  protected prepare(): void {
+    if (this.isPrepared) return
+    this.isPrepared = true
+    for (let node = 0; node < this.switches.length; node++) {
+      const policy = this.switches[node]
+      if (policy === undefined) continue
+      this.alwaysEager[node] = this.tracer === undefined && policy.dequeue === "lazy" ? 0 : 1
+      this.setEager(node, this.alwaysEager[node]!)
+    }
+  }
+
+  private setEager(node: number, eager: number): void {
+    const end = this.portsFrom[node + 1]!
+    for (let at = this.portsFrom[node]!; at < end; at++) {
+      const port = this.portIds[at]!
+      if (eager !== 0) this.settle(port)
+      this.eager[port] = eager
+      // What is being sent was nobody's concern so far: its end becomes an event.
+      if (eager !== 0 && this.ports[(port << P.PORT_SHIFT) | P.OCCUPIED] !== 0) this.kickNow(port)
+    }
+  }
+
+  /** A switch is about to send a pause through a port, or a resume. */
+  protected notePfc(node: number, port: number, priority: number, pause: boolean): void {
+    const bit = 1 << priority
+    const was = this.pausing[port]!
+    if (((was & bit) !== 0) === pause) return
+    this.pausing[port] = was ^ bit
+    const out = this.pausesOut[node]! + (pause ? 1 : -1)
+    this.pausesOut[node] = out
+    if (this.alwaysEager[node] !== 0) return
+    if (pause && out === 1) this.setEager(node, 1)
+    else if (out === 0) this.setEager(node, 0)
+  }
+
+  /** Makes up for the departures of a port, up to now. */
+  protected settle(port: number): void {
+    const base = port << P.PORT_SHIFT
+    if (this.fused && this.ports[base | P.OCCUPIED] !== 0) this.catchUp(port, base)
+  }
+
+  /** Makes up for the departures of all ports of a switch. */
+  protected readonly settleNode = (node: number): void => {
+    const { portIds, ports } = this
+    if (this.alwaysEager[node] !== 0) return
+    const end = this.portsFrom[node + 1]!
+    for (let at = this.portsFrom[node]!; at < end; at++) {
+      const base = portIds[at]! << P.PORT_SHIFT
+      if (ports[base | P.OCCUPIED] !== 0) this.catchUp(portIds[at]!, base)
+    }
+  }
+
+  /** The departures of a port, at which something waits, that should have been. */
+  protected readonly catchUp = (port: number, base: number): void => {
+    const { packet, ports, portF64 } = this
+    // Whoever has the cursor is in the middle of something.
+    const { handle } = packet
+    const now = this.time
+    const order = this.currentOrder
+    const busyUntil = (base >> 1) | P.BUSY_UNTIL_F64
+    while ((ports[base | P.STATE]! & P.BUSY_MASK) === P.Busy.Silent) {
+      const then = portF64[busyUntil]!
+      if (then > now || (then === now && port >= order)) break
+      this.time = then
+      this.currentOrder = port
+      this.transmit(port, base)
+      this.time = now
+      this.currentOrder = order
+      if (ports[base | P.OCCUPIED] === 0) break
+    }
+    packet.at(handle)
+  }
+
+  /** Packets waiting in the queues of switches. */
+  get waiting(): number {
+    for (let port = 0; port < this.nodeOf.length; port++) this.settle(port)
+    return this.queues.waiting
+  }
+  override queueBytes(port: number): number {
+    this.settle(port)
+    return super.queueBytes(port)
+  }
+  override queueBytesOf(port: number, queue: number): number {
+    this.settle(port)
+    return super.queueBytesOf(port, queue)
+  }
+  override sentBytes(port: number): number {
+    this.settle(port)
+    return super.sentBytes(port)
+  }
+}

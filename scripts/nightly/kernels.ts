@@ -1,0 +1,22 @@
+/**
+ * Compares the fused kernel with the exact one on random networks:
+ * `node --conditions=@rdmakit/source scripts/nightly/kernels.ts [FIRST [COUNT]]`, by default 2,000 from seed 1000 on; the
+ * tests have those below. A difference is told with its seed and the first flow that differs; the seed alone repeats it.
+ */
+import { kernelDifference } from "../../packages/scenario/test/kernelDifference.ts"
+
+const [first = 1000, count = 2000] = process.argv.slice(2).map(Number)
+if (!(Number.isInteger(first) && Number.isInteger(count) && first >= 0 && count >= 1)) {
+  console.error("kernels: expected a first seed and a count of seeds, whole numbers")
+  process.exit(2)
+}
+let failed = 0
+console.log(`kernels: seeds ${first} to ${first + count - 1}`)
+for (let seed = first; seed < first + count; seed++) {
+  const difference = kernelDifference(seed)
+  if (difference === undefined) continue
+  failed++
+  console.log(difference)
+}
+console.log(`${count - failed} passed, ${failed} failed`)
+process.exit(failed === 0 ? 0 : 1)
