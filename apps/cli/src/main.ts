@@ -1,49 +1,7 @@
 #!/usr/bin/env node
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodePath from "@effect/platform-node/NodePath"
-import * as NodeStdio from "@effect/platform-node/NodeStdio"
-import { Cause, Effect, Exit, Layer } from "effect"
-import { runCommandLine } from "./CommandLine.ts"
-import { exitCodes } from "./Exit.ts"
-import { Interrupts, makeInterrupts, type SignalName, signals } from "./Interrupts.ts"
-import { processScreen } from "./ProcessScreen.ts"
+import module from "node:module"
 
-const interrupts = makeInterrupts()
-const services = Layer.mergeAll(
-  processScreen,
-  NodeFileSystem.layer,
-  NodePath.layer,
-  NodeStdio.layer,
-  Layer.succeed(Interrupts, interrupts.service),
-)
-
-const fiber = Effect.runFork(Effect.provide(runCommandLine(process.argv.slice(2)), services))
-
-/** A terminal and what runs us may both pass one Ctrl-C on: signals so close together are one. */
-const SAME_SIGNAL_MS = 500
-
-let signalled: SignalName | undefined
-let signalledMs = 0
-for (const signal of Object.keys(signals) as ReadonlyArray<SignalName>) {
-  process.on(signal, () => {
-    if (signalled !== undefined) {
-      if (performance.now() - signalledMs > SAME_SIGNAL_MS) process.exit(signals[signal].code)
-      return
-    }
-    signalled = signal
-    signalledMs = performance.now()
-    if (!interrupts.signal(signal)) fiber.interruptUnsafe(fiber.id)
-  })
-}
-
-const codeOf = (exit: Exit.Exit<number>): number => {
-  if (Exit.isSuccess(exit)) return exit.value
-  if (Cause.hasInterruptsOnly(exit.cause)) return signals[signalled ?? "SIGINT"].code
-  return exitCodes.bug
-}
-
-fiber.addObserver((exit) => {
-  const code = codeOf(exit)
-  // Pipes may still hold text of ours: the process ends when it is written, or when its reader has gone.
-  process.stdout.write("", () => process.exit(code === exitCodes.fine ? process.exitCode : code))
-})
+// Node keeps what it has compiled for the next start, in its own cache folder, where it can; see NODE_COMPILE_CACHE. It
+// does so for what is imported from here on, and so the program is.
+module.enableCompileCache?.()
+await import("./Program.ts")

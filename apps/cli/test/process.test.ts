@@ -14,6 +14,14 @@ describe("the program", () => {
     expect(refused.err).toContain('error: nowhere.txt: config: found "nowhere.txt", expected a file')
   })
 
+  test("starts where compiled code cannot be kept", async () => {
+    const places = [{ TMPDIR: "/nowhere" }, { TMPDIR: "/dev/null" }, { NODE_DISABLE_COMPILE_CACHE: "1" }]
+    for (const environment of places) {
+      const { code, out, err } = await shell("rdmakit --version", environment)
+      expect({ code, out, err }).toEqual({ code: 0, out: expect.stringContaining("0.0.0"), err: "" })
+    }
+  }, 60_000)
+
   test("reads standard input and writes a whole pipe", async () => {
     const { out, err } = await shell("cat tiny/hpcc.tr | rdmakit trace - | cat")
     expect({ out, err }).toEqual({ out: textOf("tiny/hpcc.tr.txt"), err: "" })
