@@ -1,4 +1,4 @@
-import { crc32c } from "../Crc32c.ts"
+import { crc32c } from "../Crc.ts"
 import { layout } from "../Layout.ts"
 import { put16, space, u16, uint } from "../Octets.ts"
 import { failed, type Parse, parsed, shortage } from "../Result.ts"

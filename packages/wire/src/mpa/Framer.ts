@@ -1,4 +1,4 @@
-import { crc32c } from "../Crc32c.ts"
+import { crc32c } from "../Crc.ts"
 import { EmitError, put16 } from "../Octets.ts"
 import { FPDU_BYTES, FPDU_CRC_BYTES, fpduBytes, putCrc } from "./Fpdu.ts"
 

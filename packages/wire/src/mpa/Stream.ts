@@ -23,14 +23,16 @@ export interface StreamGap {
   readonly kind: "gap"
   readonly position: number
   readonly bytes: number
-  /** `lost`: they were not there; `unaligned`: no unit was found in them. */
-  readonly reason: "lost" | "unaligned"
+  /** `lost`: they were not there; `unaligned`: no unit was found in them; `cut`: the stream ended inside a unit. */
+  readonly reason: "lost" | "unaligned" | "cut"
 }
 
 /** The smallest DDP header, that of a tagged segment. */
 const ULPDU_BYTES_MIN = 14
 /** For each octet that arrives, so many may be summed in search of a unit. */
 const SEARCH_FACTOR = 64
+/** A unit and its markers are no longer. */
+const HELD_BYTES_MAX = 0x1_1000
 const EMPTY = new Uint8Array(0)
 
 /**
@@ -52,7 +54,10 @@ export class FpduStream {
   /** Positions where segments start, from `#position` on. */
   #segments: Array<number> = []
   #searching = false
-  #searchFrom = 0
+  /** Octets from `#at` on that were searched in vain. */
+  #searched = 0
+  /** Where the next unit may start at the earliest. */
+  #earliest = 0
   #budget = 0
   #lost: StreamGap | undefined
   #ended = false
@@ -87,15 +92,15 @@ export class FpduStream {
     this.#end += octets.length
   }
 
-  /** Says that so many octets are missing here. Call {@link next} until it has nothing more before. */
+  /** Says that so many octets are missing here; a unit that was not whole is lost with them. */
   lose(bytes: number): void {
     const held = this.#end - this.#at
-    const position = this.#position
-    this.#lost = { kind: "gap", position, bytes: held + bytes, reason: "lost" }
+    const position = this.#lost?.position ?? this.#position
     this.#skip(held)
     this.#position += bytes
     this.#segments = []
-    this.#search()
+    this.#lost = { kind: "gap", position, bytes: this.#position - position, reason: "lost" }
+    this.#search(0)
   }
 
   /** Says that the stream has ended: what is left is a gap. */
@@ -110,67 +115,63 @@ export class FpduStream {
       this.#lost = undefined
       return lost
     }
-    if (!this.#searching) {
-      const found = this.#unit(this.#at)
-      if (found === "more") return this.#rest()
-      if (found !== "none" && found.crc !== "wrong") return this.#take(found)
-      // A unit with a wrong CRC counts as one when its length leads to what looks like another.
-      if (found !== "none" && this.#looksLikeUnit(this.#at + found.bytes) !== false) return this.#take(found)
-      this.#search()
+    for (;;) {
+      if (!this.#searching) {
+        const unit = this.#unit(this.#at)
+        if (unit === "more") return this.#rest("cut")
+        // A unit with a wrong CRC counts as one when its length leads to what looks like another.
+        if (unit !== "none" && (unit.crc !== "wrong" || this.#looksLikeUnit(this.#at + unit.bytes) !== false)) {
+          this.#skip(unit.bytes)
+          return unit
+        }
+        this.#search(4)
+      }
+      const start = this.#candidate()
+      if (start === undefined) {
+        // What was looked at in vain is given up in pieces, so that little is held.
+        return this.#searched > HELD_BYTES_MAX ? this.#gap(this.#searched, "unaligned") : this.#rest("unaligned")
+      }
+      this.#searching = false
+      if (start > this.#at) return this.#gap(start - this.#at, "unaligned")
     }
-    return this.#found()
   }
 
-  #found(): StreamFpdu | StreamGap | undefined {
-    const start = this.#candidate()
-    if (start === undefined) {
-      // What was looked at in vain is given up in pieces, so that little is held.
-      const tried = this.#searchFrom - this.#at
-      if (tried > 0x10000) return this.#gap(tried)
-      return this.#rest()
-    }
-    this.#searching = false
-    return start > this.#at ? this.#gap(start - this.#at) : this.next()
+  #rest(reason: StreamGap["reason"]): StreamGap | undefined {
+    return this.#ended && this.#end > this.#at ? this.#gap(this.#end - this.#at, reason) : undefined
   }
 
-  #rest(): StreamGap | undefined {
-    return this.#ended && this.#end > this.#at ? this.#gap(this.#end - this.#at) : undefined
-  }
-
-  #gap(bytes: number): StreamGap {
+  #gap(bytes: number, reason: StreamGap["reason"]): StreamGap {
     const position = this.#position
     this.#skip(bytes)
-    return { kind: "gap", position, bytes, reason: "unaligned" }
-  }
-
-  #take(unit: StreamFpdu): StreamFpdu {
-    this.#skip(unit.bytes)
-    return unit
+    return { kind: "gap", position, bytes, reason }
   }
 
   #skip(bytes: number): void {
     this.#at += bytes
     this.#position += bytes
-    if (this.#searchFrom < this.#at) this.#searchFrom = this.#at
+    this.#searched = Math.max(0, this.#searched - bytes)
     while (this.#segments.length > 0 && this.#segments[0]! < this.#position) this.#segments.shift()
   }
 
-  #search(): void {
+  /** Looks for a unit, `skipped` octets on or later. */
+  #search(skipped: number): void {
     this.#searching = true
-    this.#searchFrom = this.#at
+    this.#searched = 0
+    this.#earliest = this.#position + skipped
   }
 
-  /** Where a unit starts, from `#searchFrom` on; goes on there when more has arrived. */
+  /** Where a unit starts in what has arrived. */
   #candidate(): number | undefined {
     const base = this.#position - this.#at
+    const from = Math.max(this.#at + this.#searched, this.#earliest - base)
     // Units start at multiples of four of the stream.
-    let at = this.#searchFrom + (-(base + this.#searchFrom) & 3)
+    let at = from + (-(base + from) & 3)
     for (; at < this.#end; at += 4) {
       const verdict = this.#mode.markers ? this.#byMarker(at) : this.#byContent(at)
       if (typeof verdict === "number") return verdict
       if (verdict === "more") break
     }
-    this.#searchFrom = Math.min(at, this.#end)
+    this.#searched = Math.max(0, Math.min(at, this.#end) - this.#at)
     return undefined
   }
 
@@ -183,7 +184,8 @@ export class FpduStream {
     const header = at - back
     const isMarkedFirst = (position - back) % MARKER_INTERVAL === MARKER_BYTES
     const start = back === 0 ? at : isMarkedFirst ? header - MARKER_BYTES : header
-    return start < this.#at || this.#looksLikeUnit(start) === false ? "none" : start
+    const isEarly = start < this.#at || start + this.#position - this.#at < this.#earliest
+    return isEarly || this.#looksLikeUnit(start) === false ? "none" : start
   }
 
   #byContent(at: number): number | "none" | "more" {

@@ -1,0 +1,2 @@
+export * from "./rdmap/Message.ts"
+export * from "./rdmap/Terminate.ts"

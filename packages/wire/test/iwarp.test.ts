@@ -1,0 +1,374 @@
+import fc from "fast-check"
+import { describe, expect, it, test } from "vitest"
+import { crc32c } from "../src/Crc.ts"
+import { DDP_TAGGED, DDP_UNTAGGED, parseDdp } from "../src/Ddp.ts"
+import {
+  FpduFramer,
+  FpduStream,
+  fpduBytes,
+  type MpaMode,
+  parseFpdu,
+  parseMpa,
+  type StreamFpdu,
+  type StreamGap,
+  sealFpdu,
+} from "../src/Mpa.ts"
+import { emitRdmap, parseRdmap, rdmapBytes, terminateText } from "../src/Rdmap.ts"
+import { captureFrames } from "./captureFrames.ts"
+import { rdmap } from "./formats/Iwarp.ts"
+import { tcpStreams } from "./tcpStreams.ts"
+
+const hex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.replaceAll(" ", ""), "hex"))
+const all = (stream: FpduStream): Array<StreamFpdu | StreamGap> => {
+  const out: Array<StreamFpdu | StreamGap> = []
+  for (let each = stream.next(); each !== undefined; each = stream.next()) out.push(each)
+  return out
+}
+
+describe.each([
+  ["siw_rping_v4", false],
+  ["siw_crc_rping_v4", true],
+])("the capture %s", (name, crc) => {
+  const streams = [...tcpStreams(captureFrames(name)).values()]
+  const opened = streams.map((segments) => {
+    const opening = parseMpa(segments[0]!.payload)
+    if (!opening.ok) throw new Error(JSON.stringify(opening.error))
+    const stream = new FpduStream({ markers: opening.value.markers, crc: opening.value.crc })
+    const found: Array<StreamFpdu | StreamGap> = []
+    stream.push(segments[0]!.payload.subarray(opening.payloadStart))
+    for (const { payload } of segments.slice(1)) {
+      stream.push(payload)
+      found.push(...all(stream))
+    }
+    stream.end()
+    found.push(...all(stream))
+    return { opening: opening.value, found }
+  })
+
+  it("opens with a request and a reply of MPA", () => {
+    expect(opened.map(({ opening }) => opening.kind).sort()).toEqual(["reply", "request"])
+    for (const { opening } of opened) expect(opening).toMatchObject({ crc, markers: false, rejected: false })
+  })
+
+  it("has units only, each aligned with a segment, each CRC right or absent", () => {
+    const units = opened.flatMap(({ found }) => found)
+    expect(units.length).toBeGreaterThan(10)
+    for (const unit of units)
+      expect(unit).toMatchObject({ kind: "fpdu", crc: crc ? "right" : "absent", wrongMarkers: 0 })
+    expect(units.every((unit) => unit.kind === "fpdu" && unit.aligned)).toBe(true)
+  })
+
+  it("each unit is an RDMAP message that is emitted again as it was", () => {
+    const kinds: Record<string, number> = {}
+    for (const unit of opened.flatMap(({ found }) => found)) {
+      if (unit.kind !== "fpdu") continue
+      const message = parseRdmap(unit.ulpdu)
+      if (!message.ok) throw new Error(JSON.stringify(message.error))
+      kinds[message.value.kind] = (kinds[message.value.kind] ?? 0) + 1
+      const again = unit.ulpdu.slice().fill(0, 0, message.payloadStart)
+      expect(emitRdmap(message.value, again)).toBe(message.payloadStart)
+      expect(again).toEqual(unit.ulpdu)
+      expect(rdmapBytes(message.value)).toBe(message.payloadStart)
+    }
+    // Three rounds of rping: the client writes its buffer's address, the server reads, then writes.
+    expect(kinds).toMatchObject({ readRequest: 3, readResponse: 3, write: 3 })
+    expect(kinds.send).toBeGreaterThanOrEqual(12)
+  })
+})
+
+describe("MPA", () => {
+  test("revision 2 has its enhanced data before the private data (RFC 6581 §9)", () => {
+    const key = Buffer.from("MPA ID Rep Frame").toString("hex")
+    const outcome = parseMpa(hex(`${key} 50 02 0007 c010 4008 aabbcc`))
+    expect(outcome).toMatchObject({
+      ok: true,
+      faults: [],
+      value: {
+        kind: "reply",
+        markers: false,
+        crc: true,
+        revision: 2,
+        enhanced: {
+          inboundReads: 16,
+          outboundReads: 8,
+          peerToPeer: true,
+          readyBySend: true,
+          readyByWrite: false,
+          readyByRead: true,
+        },
+        privateData: hex("aabbcc"),
+      },
+    })
+  })
+
+  test.each([
+    ["MPA ID Xxx Frame", "40 01 0000", { what: "value", field: "key", offset: 0 }],
+    ["MPA ID Req Frame", "60 01 0000", { what: "value", field: "rejected", offset: 16 }],
+    ["MPA ID Req Frame", "40 03 0000", { what: "reserved", field: "revision", offset: 17 }],
+    ["MPA ID Req Frame", "40 01 0201", { what: "length", field: "privateDataBytes", offset: 18 }],
+    ["MPA ID Req Frame", "50 02 0003 000000", { what: "length", field: "privateDataBytes", offset: 18 }],
+    ["MPA ID Req Frame", "40 01 0004 0000", { what: "length", field: "header", offset: 0 }],
+  ])("%s %s", (key, rest, error) => {
+    expect(parseMpa(hex(Buffer.from(key).toString("hex") + rest))).toMatchObject({ ok: false, error })
+  })
+
+  test("the S flag means nothing in revision 1", () => {
+    const outcome = parseMpa(hex(`${Buffer.from("MPA ID Req Frame").toString("hex")} 50 01 0000`))
+    expect(outcome).toMatchObject({
+      ok: true,
+      value: { enhanced: undefined },
+      faults: [{ what: "ignored", found: 16 }],
+    })
+  })
+
+  test("a unit is padded to four octets before its CRC, low octet first", () => {
+    expect([0, 1, 2, 3, 14, 18].map(fpduBytes)).toEqual([8, 8, 8, 12, 20, 24])
+    const octets = new Uint8Array(20).fill(0xff)
+    octets.set([0, 13])
+    expect(sealFpdu(octets, 0, true)).toBe(20)
+    // Two octets of header and thirteen of payload take one of padding.
+    expect([...octets.subarray(14, 16)]).toEqual([0xff, 0])
+    expect(new DataView(octets.buffer).getUint32(16, true)).toBe(crc32c(octets, 0, 16))
+  })
+})
+
+const message = fc.uint8Array({ minLength: 0, maxLength: 1500 }).chain((payload) =>
+  rdmap.map((value) => {
+    const octets = new Uint8Array(rdmapBytes(value) + payload.length)
+    octets.set(payload, emitRdmap(value, octets))
+    return octets
+  }),
+)
+const mode: fc.Arbitrary<MpaMode> = fc.record({ markers: fc.boolean(), crc: fc.boolean() })
+
+const framed = (messages: ReadonlyArray<Uint8Array>, each: MpaMode): Uint8Array => {
+  const framer = new FpduFramer(each)
+  return Uint8Array.from(messages.flatMap((one) => [...framer.frame(one)]))
+}
+
+describe("the stream", () => {
+  it("gives back what was framed, however TCP cuts it", () => {
+    const property = fc.property(
+      fc.array(message, { maxLength: 8 }),
+      mode,
+      fc.integer({ min: 1, max: 2000 }),
+      (messages, each, cut) => {
+        const octets = framed(messages, each)
+        const stream = new FpduStream(each)
+        const found: Array<StreamFpdu | StreamGap> = []
+        for (let at = 0; at < octets.length; at += cut) {
+          stream.push(octets.slice(at, at + cut))
+          found.push(...all(stream))
+        }
+        expect(
+          found.map((unit) => (unit.kind === "fpdu" ? [unit.crc, unit.wrongMarkers, ...unit.ulpdu] : unit)),
+        ).toEqual(messages.map((one) => [each.crc ? "right" : "absent", 0, ...one]))
+      },
+    )
+    fc.assert(property, { numRuns: 200 })
+  })
+
+  test("a marker stands at every 512th octet and points at its unit's header (RFC 5044 §4.3)", () => {
+    const octets = framed([new Uint8Array(600).fill(1), new Uint8Array(500).fill(2)], { markers: true, crc: true })
+    const view = new DataView(octets.buffer)
+    // The first header stands behind the first marker, at 4; the second behind 608 octets and two markers.
+    expect([view.getUint32(0), view.getUint32(512), view.getUint32(1024)]).toEqual([0, 508, 1024 - 616])
+    expect(view.getUint16(4)).toBe(600)
+    expect(view.getUint16(616)).toBe(500)
+    expect(view.getUint32(612, true)).toBe(crc32c(octets, 0, 612))
+  })
+
+  test("a marker may stand between padding and CRC, and between two units", () => {
+    // 4 + 2 + 506 = 512: the CRC of the first unit comes behind the second marker.
+    const octets = framed([new Uint8Array(506).fill(1), new Uint8Array(496), new Uint8Array(20)], {
+      markers: true,
+      crc: true,
+    })
+    const view = new DataView(octets.buffer)
+    expect(view.getUint32(512)).toBe(508)
+    expect(view.getUint32(516, true)).toBe(crc32c(octets, 0, 516))
+    // 520 + 2 + 496 + 2 + 4 = 1024: the third unit begins with a marker, which its CRC covers.
+    expect(view.getUint32(1024)).toBe(0)
+    expect(view.getUint32(1024 + 4 + 24, true)).toBe(crc32c(octets, 1024, 1024 + 4 + 24))
+  })
+
+  const tagged = (bytes: number, fill: number): Uint8Array => {
+    const octets = new Uint8Array(14 + bytes).fill(fill)
+    emitRdmap({ kind: "write", last: true, sinkStag: 7, sinkOffset: 0n }, octets)
+    return octets
+  }
+
+  test.each<MpaMode>([
+    { markers: true, crc: true },
+    { markers: true, crc: false },
+    { markers: false, crc: true },
+    { markers: false, crc: false },
+  ])("finds the units again behind octets that are missing, %o", (each) => {
+    const messages = Array.from({ length: 12 }, (_, index) => tagged(700 + 4 * index, index))
+    const framer = new FpduFramer(each)
+    const segments = messages.map((one) => framer.frame(one))
+    const stream = new FpduStream(each)
+    const found: Array<StreamFpdu | StreamGap> = []
+    for (const [index, segment] of segments.entries()) {
+      if (index === 3 || index === 4) stream.lose(segment.length)
+      else stream.push(segment)
+      found.push(...all(stream))
+    }
+    stream.end()
+    found.push(...all(stream))
+    const position = segments.slice(0, 3).reduce((sum, { length }) => sum + length, 0)
+    expect(found.filter(({ kind }) => kind === "gap")[0]).toEqual({
+      kind: "gap",
+      position,
+      bytes: segments[3]!.length,
+      reason: "lost",
+    })
+    const fills = found.flatMap((unit) => (unit.kind === "fpdu" ? [unit.ulpdu.at(-1)!] : []))
+    // A marker may lie behind the first unit after the loss, which then cannot be found by it.
+    expect(fills.slice(0, 3)).toEqual([0, 1, 2])
+    expect(fills.slice(-6)).toEqual([6, 7, 8, 9, 10, 11])
+    if (!each.markers) expect(fills).toEqual([0, 1, 2, 5, 6, 7, 8, 9, 10, 11])
+  })
+
+  test("without alignment and markers, a right CRC is found at any multiple of four", () => {
+    const each: MpaMode = { markers: false, crc: true }
+    const octets = framed([tagged(300, 1), tagged(301, 2), tagged(302, 3)], each)
+    const stream = new FpduStream(each)
+    stream.lose(100)
+    stream.push(octets.subarray(100, 401))
+    const found = all(stream)
+    stream.push(octets.subarray(401))
+    stream.end()
+    found.push(...all(stream))
+    expect(found.map((unit) => (unit.kind === "fpdu" ? unit.ulpdu.at(-1) : unit.reason))).toEqual([
+      "lost",
+      "unaligned",
+      2,
+      3,
+    ])
+  })
+
+  test("a wrong CRC is told, and the next unit is found; a wrong length is a gap", () => {
+    const each: MpaMode = { markers: false, crc: true }
+    const octets = framed([tagged(40, 1), tagged(40, 2), tagged(40, 3)], each)
+    const size = octets.length / 3
+    const damaged = octets.slice()
+    damaged[size + 20]! ^= 1
+    const stream = new FpduStream(each)
+    stream.push(damaged)
+    expect(all(stream).map((unit) => unit.kind === "fpdu" && unit.crc)).toEqual(["right", "wrong", "right"])
+    damaged.set(octets)
+    damaged[size + 1]! ^= 8
+    const other = new FpduStream(each)
+    other.push(damaged)
+    other.end()
+    expect(all(other)).toMatchObject([
+      { kind: "fpdu", crc: "right" },
+      { kind: "gap", position: size, bytes: size, reason: "unaligned" },
+      { kind: "fpdu", position: 2 * size, crc: "right" },
+    ])
+  })
+
+  test("a marker that points elsewhere is counted", () => {
+    const octets = framed([tagged(600, 1)], { markers: true, crc: false })
+    octets[515]! ^= 4
+    const stream = new FpduStream({ markers: true, crc: false })
+    stream.push(octets)
+    expect(all(stream)).toMatchObject([{ kind: "fpdu", wrongMarkers: 1 }])
+  })
+
+  test("arbitrary octets end, account for every octet and throw nothing", () => {
+    const step = fc.tuple(fc.uint8Array({ maxLength: 400 }), fc.option(fc.nat(600)))
+    const near = fc.tuple(fc.constantFrom(0x41, 0xc1, 0x00), fc.constantFrom(0x40, 0x43)).map(([ddp, opcode]) => {
+      const octets = new Uint8Array(64).fill(opcode)
+      for (let at = 0; at < 64; at += 4) octets.set([0, 14 + at, ddp, opcode], at)
+      return octets
+    })
+    const property = fc.property(
+      fc.array(
+        fc.oneof(
+          step,
+          near.map((octets) => [octets, null] as const),
+        ),
+        { maxLength: 12 },
+      ),
+      mode,
+      (steps, each) => {
+        const stream = new FpduStream(each)
+        const found: Array<StreamFpdu | StreamGap> = []
+        let total = 0
+        for (const [octets, lost] of steps) {
+          stream.push(octets)
+          total += octets.length
+          found.push(...all(stream))
+          if (lost === null) continue
+          stream.lose(lost)
+          total += lost
+        }
+        stream.end()
+        found.push(...all(stream))
+        let position = 0
+        for (const unit of found) {
+          expect(unit.position).toBe(position)
+          position += unit.bytes
+        }
+        expect(position).toBe(total)
+      },
+    )
+    fc.assert(property, { numRuns: 1000 })
+  })
+})
+
+describe("DDP and RDMAP", () => {
+  test("a tagged and an untagged header, by hand (RFC 5041 §4)", () => {
+    const write = hex("c1 40 11223344 0102030405060708")
+    expect(parseDdp(write)).toMatchObject({
+      value: { kind: "tagged", last: true, ulpOctet: 0x40, stag: 0x11223344, taggedOffset: 0x0102030405060708n },
+    })
+    expect(DDP_TAGGED.view(write)).toMatchObject({
+      value: { tagged: true, version: 1, taggedOffset: 0x0102030405060708n },
+    })
+    const send = hex("41 44 89abcdef 00000000 00000005 00000000")
+    expect(parseRdmap(send)).toMatchObject({
+      value: { kind: "send", solicited: false, invalidatedStag: 0x89abcdef, messageSequence: 5 },
+    })
+    expect(DDP_UNTAGGED.view(send)).toMatchObject({ value: { tagged: false, ulpWord: 0x89abcdef, messageSequence: 5 } })
+  })
+
+  test("a terminate repeats the header at fault (RFC 5040 §4.8)", () => {
+    const outcome = parseRdmap(
+      hex("41 47 00000000 00000002 00000001 00000000 1100 c000 0036 c140112233440000000000000000"),
+    )
+    expect(outcome).toMatchObject({
+      ok: true,
+      faults: [],
+      value: { kind: "terminate", terminate: { layer: 1, errorType: 1, errorCode: 0, segment: { bytes: 54 } } },
+    })
+    if (!outcome.ok || outcome.value.kind !== "terminate") throw new Error("no terminate")
+    expect(terminateText(outcome.value.terminate)).toBe("DDP: tagged buffer error: invalid STag")
+    const at = (layer: number, errorType: number, errorCode: number) =>
+      terminateText({ layer, errorType, errorCode, segment: undefined })
+    expect(at(0, 1, 2)).toBe("RDMAP: remote protection error: access rights violation")
+    expect(at(2, 0, 2)).toBe("MPA: MPA error: CRC of MPA wrong")
+    expect(at(0, 0, 0)).toBe("RDMAP: local catastrophic error")
+    expect(at(9, 9, 9)).toBe("layer 9: error type 9: code 9")
+  })
+
+  test.each([
+    ["42 43", { format: "rdmap", what: "reserved", field: "version" }],
+    ["41 83 00000000 00000000 00000001 00000000", { what: "reserved", field: "version", offset: 1 }],
+    ["41 4c 00000000 00000000 00000001 00000000", { what: "reserved", field: "opcode", offset: 1 }],
+    ["41 40 00000000 00000000 00000001 00000000", { what: "value", field: "tagged", offset: 0 }],
+    ["c1 43 00000000 0000000000000000", { what: "value", field: "tagged", offset: 0 }],
+    ["41 43 00000000 00000001 00000001 00000000", { what: "value", field: "queue", offset: 6 }],
+    ["41 47 00000000 00000002 00000001 00000004", { what: "value", field: "messageOffset", offset: 14 }],
+    ["41 47 00000000 00000002 00000001 00000000 0000 8000", { what: "value", field: "headerControl", offset: 20 }],
+    [`41 4a 00000000 00000001 00000001 00000000 00000003 ${"00".repeat(48)}`, { what: "reserved", field: "operation" }],
+  ])("%s is refused", (octets, error) => {
+    expect(parseRdmap(hex(octets))).toMatchObject({ ok: false, error })
+  })
+
+  test("a unit that claims more than there is", () => {
+    expect(parseFpdu(hex("0010 0000"))).toMatchObject({ ok: false, error: { what: "length", field: "ulpduBytes" } })
+  })
+})
