@@ -3,6 +3,8 @@ import type { PoolExhausted } from "@rdmakit/packet"
 import {
   FLOWS_FILE,
   flowsCsv,
+  type KernelName,
+  KernelRefused,
   Ns3Simulation,
   ns3OutputNames,
   type Run,
@@ -29,6 +31,7 @@ export interface RunInput extends ResultsInput, ControllerInput {
   readonly file: string
   readonly out: Option.Option<string>
   readonly seed: Option.Option<number>
+  readonly kernel: Option.Option<KernelName>
   readonly set: ReadonlyArray<string>
   readonly force: boolean
   readonly json: boolean
@@ -52,7 +55,7 @@ export const run = (input: RunInput) =>
     const folder = yield* openResultFolder(name, { force: input.force, input: nameOf(inputs), outputs })
     yield* spareInputs(inputs, name, outputs)
     const files = yield* FileSystem.FileSystem
-    const simulation = yield* simulationOf(inputs, input.seed, folder.staging)
+    const simulation = yield* simulationOf(inputs, input, folder.staging)
     const recorder = recorderOf(simulation.run, wanted)
     const outcome = yield* execute(simulation.run)
     for (const [file, text] of simulation.texts()) yield* files.writeFileString(path.join(folder.staging, file), text)
@@ -125,16 +128,19 @@ interface Simulation {
   readonly texts: () => ReadonlyArray<readonly [file: string, text: string]>
 }
 
-const simulationOf = Effect.fnUntraced(function* (inputs: Inputs, seed: Option.Option<number>, staging: string) {
-  const seeded = Option.match(seed, { onNone: () => ({}), onSome: (value) => ({ seed: value }) })
+const simulationOf = Effect.fnUntraced(function* (inputs: Inputs, { seed, kernel }: RunInput, staging: string) {
+  const options = {
+    ...Option.match(seed, { onNone: () => ({}), onSome: (value) => ({ seed: value }) }),
+    ...Option.match(kernel, { onNone: () => ({}), onSome: (name) => ({ kernel: name }) }),
+  }
   if (inputs.kind === "scenario") {
-    const run = new ScenarioSimulation(inputs.scenario, seeded)
+    const run = yield* unlessRefused(() => new ScenarioSimulation(inputs.scenario, options))
     return { run, names: {}, texts: () => [] } as Simulation
   }
   const path = yield* Path.Path
   const names = ns3OutputNames(inputs.ns3.configFile)
   const trace = yield* traceFile(names.trace === "" ? undefined : path.join(staging, names.trace))
-  const run = new Ns3Simulation(inputs.ns3, { ...seeded, ...trace })
+  const run = yield* unlessRefused(() => new Ns3Simulation(inputs.ns3, { ...options, ...trace }))
   const texts = () => {
     const made = run.files()
     return (["fct", "pfc", "qlen"] as const)
@@ -147,6 +153,18 @@ const simulationOf = Effect.fnUntraced(function* (inputs: Inputs, seed: Option.O
     texts,
   } as Simulation
 })
+
+/** A kernel that cannot serve is told of in words. */
+const unlessRefused = <A>(make: () => A): Effect.Effect<A, Refused> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(make())
+    } catch (error) {
+      return error instanceof KernelRefused
+        ? Effect.fail(new Refused({ message: `--kernel fused: ${error.message}` }))
+        : Effect.die(error)
+    }
+  })
 
 /** A trace is written as it is made: it may be larger than memory. */
 const traceFile = (file: string | undefined) =>

@@ -1,6 +1,7 @@
 import {
   type Flow,
   FlowTable,
+  type KernelName,
   type Run,
   type RunOutcome,
   type RunProgress,
@@ -33,6 +34,12 @@ export interface Ns3Files {
   readonly qlen: string
 }
 
+interface Ns3Options {
+  readonly seed?: number
+  readonly kernel?: KernelName
+  readonly onTrace?: TrSink
+}
+
 /**
  * A run of the HPCC simulator's own files. Step it to the end, then take the outcome and the files; a trace, when the
  * config asks for one, goes to the sink as it is made.
@@ -46,14 +53,21 @@ export class Ns3Simulation implements Run {
   private readonly fctLines: Array<string> = []
   private readonly pfcLines: Array<string> = []
 
-  /** @throws BufferTooSmall, HpccOptionsError, TimelyOptionsError: what `loadNs3Inputs` accepts does not throw them */
-  constructor(inputs: Ns3Inputs, options: { readonly seed?: number; readonly onTrace?: TrSink } = {}) {
+  /**
+   * @throws KernelRefused where the fused kernel is asked for; BufferTooSmall, HpccOptionsError, TimelyOptionsError: what
+   * `loadNs3Inputs` accepts does not throw them
+   */
+  constructor(inputs: Ns3Inputs, options: Ns3Options = {}) {
     const { config, graph } = inputs
-    const seed = options.seed ?? 0
+    const { seed = 0, kernel } = options
     this.inputs = inputs
     const delays = new Ns3Delays(inputs.routes, inputs.ports, config.payloadBytes)
     const lossRates = inputs.topology.links.map((link) => link.lossRate)
-    const parts = { ...ns3Parts(config, graph, delays, { controller: inputs.controller, lossRates }), seed }
+    const parts = {
+      ...ns3Parts(config, graph, delays, { controller: inputs.controller, lossRates }),
+      seed,
+      ...(kernel === undefined ? {} : { kernel }),
+    }
     const world = new World(parts, new FlowTable(flowsOf(inputs.flows)))
     this.world = world
     // After the first flow's event, as in the simulator: ties go by the order in which events were made.

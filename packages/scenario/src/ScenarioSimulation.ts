@@ -1,14 +1,28 @@
-import { NativeRun, type Run, type RunOutcome, type RunProgress, type Watch, type World } from "@rdmakit/fabric"
+import {
+  type KernelName,
+  NativeRun,
+  type Run,
+  type RunOutcome,
+  type RunProgress,
+  type Watch,
+  type World,
+} from "@rdmakit/fabric"
 import type { ScenarioInputs } from "./Scenario.ts"
 
 /** A run of a scenario, in steps, as {@link Ns3Simulation} is one of an ns-3 config. */
 export class ScenarioSimulation implements Run {
   private readonly run: NativeRun
 
-  /** @param options.seed in place of the scenario's own */
-  constructor(inputs: ScenarioInputs, options: { readonly seed?: number } = {}) {
-    const seed = options.seed ?? inputs.seed
-    this.run = new NativeRun({ ...inputs.network, seed }, { flows: inputs.flows, until: inputs.stopPs })
+  /**
+   * @param options.seed in place of the scenario's own
+   * @param options.kernel default: the fused one where it can serve
+   * @throws KernelRefused
+   */
+  constructor(inputs: ScenarioInputs, options: { readonly seed?: number; readonly kernel?: KernelName } = {}) {
+    this.run = new NativeRun(
+      { ...inputs.network, seed: inputs.seed, ...options },
+      { flows: inputs.flows, until: inputs.stopPs },
+    )
   }
 
   get world(): World {

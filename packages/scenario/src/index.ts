@@ -1,4 +1,6 @@
 export {
+  type KernelName,
+  KernelRefused,
   type Run,
   type RunOutcome,
   type RunProgress,

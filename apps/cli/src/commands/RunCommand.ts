@@ -22,6 +22,11 @@ export const runCommand = Command.make(
       ),
       Flag.optional,
     ),
+    kernel: Flag.Literals("kernel", ["exact", "fused"]).pipe(
+      Flag.withMetavar("NAME"),
+      Flag.withDescription("Kernel, for comparison: both give the same (default: fused where it can serve)"),
+      Flag.optional,
+    ),
     set: Flag.String("set").pipe(
       Flag.withMetavar("KEY=VALUE"),
       Flag.withDescription("Replace a value of the config; may be repeated"),
