@@ -117,3 +117,4 @@ export const emitIpv4 = (value: Ipv4, octets: Uint8Array, start = 0): number => 
 export const parseIpv4Options = (options: Uint8Array): Result<ReadonlyArray<Option>> => parseOptions("ipv4", options)
 
 export type { Option } from "./Options.ts"
+export { dscpOf, Ecn, ecnOf, trafficClassOf } from "./TrafficClass.ts"

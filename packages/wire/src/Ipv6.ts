@@ -68,3 +68,4 @@ export {
   parseIpv6Extension,
   parseIpv6Options,
 } from "./Ipv6Extension.ts"
+export { dscpOf, Ecn, ecnOf, trafficClassOf } from "./TrafficClass.ts"

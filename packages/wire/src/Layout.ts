@@ -66,14 +66,17 @@ const reader = (bit: number, bits: number, opaque: boolean): Field["read"] => {
   }
 }
 
-/** The layout that a text describes. Texts are constants of this package: one that is malformed is an error of its own. */
-export const layout = <const T extends string>(format: string, text: T): Layout<T> => {
+/**
+ * The layout that a text describes. Texts are constants of this package: one that is malformed is an error of its own.
+ * `readerOf` is given for headers in another bit order.
+ */
+export const layout = <const T extends string>(format: string, text: T, readerOf = reader): Layout<T> => {
   let bit = 0
   const fields = text.split(" ").map((part): Field => {
     const [name, width] = part.split(":") as [string, string]
     const opaque = width.endsWith("B")
     const bits = Number.parseInt(width, 10) * (opaque ? 8 : 1)
-    const field = { name: name === "_" ? "reserved" : name, bit, bits, read: reader(bit, bits, opaque) }
+    const field = { name: name === "_" ? "reserved" : name, bit, bits, read: readerOf(bit, bits, opaque) }
     bit += bits
     return field
   })

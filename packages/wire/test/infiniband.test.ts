@@ -1,5 +1,7 @@
+import fc from "fast-check"
 import { describe, expect, it, test } from "vitest"
 import * as Ib from "../src/Infiniband.ts"
+import { transport } from "./formats/Infiniband.ts"
 
 describe("opcodes", () => {
   it("every code of every service, and no other", () => {
@@ -96,4 +98,18 @@ it("B15: immediate data is never negative", () => {
     ok: true,
     value: { immediate: 0x89ab_cdef },
   })
+})
+
+it("headers of every opcode are read as they were written, and none may be missing", () => {
+  fc.assert(
+    fc.property(transport, fc.nat(40), (value, room) => {
+      const octets = new Uint8Array(Ib.transportBytes(value) + value.bth.padBytes + Ib.ICRC_BYTES + 60)
+      const payloadStart = Ib.emitTransport(value, octets, 3)
+      const payload = Ib.opcodeOf(value.bth.opcode)!.payload ? room : 0
+      const end = payloadStart + payload + value.bth.padBytes + Ib.ICRC_BYTES
+      const outcome = Ib.parseTransport(octets, 3, end)
+      expect(outcome).toEqual({ ok: true, value, faults: [], payloadStart, payloadEnd: payloadStart + payload })
+      expect(Ib.parseTransport(octets, 3, payloadStart + value.bth.padBytes + Ib.ICRC_BYTES - 1).ok).toBe(false)
+    }),
+  )
 })

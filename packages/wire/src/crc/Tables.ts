@@ -1,7 +1,7 @@
 /** Octets taken in one step. */
 export const STEP = 16
 /** From this many octets on, reading words pays for the array that sees the octets as words. */
-export const WORDS_FROM = 192
+export const WORDS_FROM = 320
 /** Words are read in the order of the machine, and a reflected CRC wants the first octet lowest. */
 export const LITTLE_ENDIAN = /* @__PURE__ */ (() => new Uint8Array(Uint32Array.of(1).buffer)[0] === 1)()
 

@@ -41,7 +41,34 @@ const grh: fc.Arbitrary<Ib.Grh> = fc.record({
   destinationGid: octets(16),
 })
 
+const headers: Readonly<Record<Ib.ExtendedHeader, fc.Arbitrary<unknown>>> = {
+  rdeth: fc.record({ context: u24 }),
+  deth: fc.record({ queueKey: u32, sourceQp: u24 }),
+  xrceth: fc.record({ receiveQueue: u24 }),
+  reth: fc.record({ virtualAddress: u64, remoteKey: u32, dmaBytes: u32 }),
+  atomicEth: fc.record(atomic),
+  aeth: fc.record({ syndrome, msn: u24 }),
+  atomicAckEth: fc.record({ original: u64 }),
+  immDt: fc.record({ immediate: u32 }),
+  ieth: fc.record({ remoteKey: u32 }),
+  feth,
+  cnp: fc.constant({}),
+}
+/** A BTH with the headers of its opcode. */
+export const transport: fc.Arbitrary<Ib.Transport> = bth.chain((each) =>
+  fc
+    .record(Object.fromEntries(Ib.opcodeOf(each.opcode)!.headers.map((name) => [name, headers[name]])))
+    .map((values) => ({ bth: each, headers: values as Ib.Transport["headers"] })),
+)
+
 export const formats = [
+  format({
+    name: "cnp",
+    parse: Ib.parseCnp,
+    emit: Ib.emitCnp,
+    arbitrary: headers.cnp as fc.Arbitrary<Ib.Cnp>,
+    bytesMax: 16,
+  }),
   format({ name: "bth", parse: Ib.parseBth, emit: Ib.emitBth, arbitrary: bth, layout: Ib.BTH, bytesMax: 12 }),
   format({
     name: "aeth",

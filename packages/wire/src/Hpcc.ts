@@ -1,0 +1,2 @@
+export * from "./hpcc/HpccInt.ts"
+export * from "./hpcc/Ns3Int.ts"
