@@ -1,0 +1,71 @@
+import { expect, it, test } from "vitest"
+import { decode, nodeOf } from "../src/Decode.ts"
+import { fieldsOf } from "../src/Fields.ts"
+import { captures, readCapture } from "./capture.ts"
+import { madeFrames } from "./frames.ts"
+
+const frames = [
+  ...madeFrames,
+  ...captures.flatMap((name) =>
+    readCapture(name)
+      .slice(0, 8)
+      .map(({ octets }) => ({ name, link: "ethernet" as const, octets })),
+  ),
+]
+
+it("the fields of a node follow each other without a gap", () => {
+  for (const { name, link, octets } of frames) {
+    for (const node of decode(octets, { link })) {
+      let bit = 8 * node.start
+      for (const field of fieldsOf(node, octets)) {
+        expect([name, node.format, field.name, field.bit]).toEqual([name, node.format, field.name, bit])
+        bit += field.bits
+      }
+      expect([name, node.format, bit]).toEqual([name, node.format, 8 * node.end])
+    }
+  }
+})
+
+const textsOf = (name: string, format: "ethernet" | "ipv4" | "bth" | "aeth" | "cm" | "reth") => {
+  const { link, octets } = madeFrames.find((each) => each.name === name)!
+  return fieldsOf(nodeOf(decode(octets, { link }), format)!, octets).map(({ name: field, bit, text }) => [
+    bit,
+    field,
+    text,
+  ])
+}
+
+test("a BTH, with its offsets", () => {
+  expect(textsOf("ipv4 Rc WriteOnlyImmediate", "bth").slice(0, 5)).toEqual([
+    [336, "opcode", "11"],
+    [344, "solicited", "1"],
+    [345, "migrated", "1"],
+    [346, "padBytes", "3"],
+    [348, "version", "0"],
+  ])
+  expect(textsOf("ipv4 Rc WriteOnlyImmediate", "reth")[1]).toEqual([496, "remoteKey", "0xdeadbeef"])
+})
+
+test("addresses and tags", () => {
+  expect(textsOf("tagged", "ethernet").filter(([, name]) => name !== "reserved")).toEqual([
+    [0, "destination", "52:54:00:00:00:02"],
+    [48, "source", "52:54:00:00:00:01"],
+    [96, "tag1.protocol", "34984"],
+    [112, "tag1.priority", "3"],
+    [115, "tag1.dropEligible", "0"],
+    [116, "tag1.vlan", "100"],
+    [128, "tag2.protocol", "33024"],
+    [144, "tag2.priority", "3"],
+    [147, "tag2.dropEligible", "0"],
+    [148, "tag2.vlan", "7"],
+    [160, "etherType", "0x0800"],
+  ])
+  expect(textsOf("tagged", "ipv4").at(-1)).toEqual([304, "destination", "10.0.0.2"])
+})
+
+test("both paths and the IP addresses of a connection request", () => {
+  const fields = textsOf("connection request", "cm")
+  expect(fields).toContainEqual([expect.any(Number), "primary.localGid", "fd00::1"])
+  expect(fields).toContainEqual([expect.any(Number), "alternate.flowLabel", "344865"])
+  expect(fields).toContainEqual([expect.any(Number), "ip.destination", "::a00:2"])
+})
