@@ -1,0 +1,4 @@
+export * from "./erdma/Completion.ts"
+export * from "./erdma/Doorbell.ts"
+export * from "./erdma/Receive.ts"
+export * from "./erdma/Send.ts"

@@ -1,0 +1,213 @@
+import { describe, expect, test } from "vitest"
+import {
+  efaStatusText,
+  emitEfaSend,
+  parseEfaReceive,
+  parseEfaReceiveCompletion,
+  parseEfaSend,
+  parseEfaSendCompletion,
+} from "../src/Efa.ts"
+import {
+  emitErdmaSend,
+  erdmaStatusText,
+  parseErdmaCompletion,
+  parseErdmaCompletionDoorbell,
+  parseErdmaReceive,
+  parseErdmaSend,
+  parseErdmaSendDoorbell,
+} from "../src/Erdma.ts"
+
+// Vectors by hand, from the structures of Linux and rdma-core: little-endian words as they lie in memory.
+const hex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.replaceAll(/\s/g, ""), "hex"))
+const text = (octets: Uint8Array): string => Buffer.from(octets).toString("hex")
+
+describe("EFA", () => {
+  test("a send of two buffers with an immediate", () => {
+    const octets = hex(`
+      3412 90 1d  2a00 0200  efcdab89  0700 0000  78563412 ${"00".repeat(12)}
+      00100000 cdab3400 0000efbe 00000000
+      00080000 01000000 88776655 44332211`)
+    const outcome = parseEfaSend(octets)
+    expect(outcome).toMatchObject({
+      ok: true,
+      faults: [],
+      value: {
+        requestId: 0x1234,
+        phase: true,
+        signaled: true,
+        destinationQp: 42,
+        addressHandle: 7,
+        queueKey: 0x12345678,
+        immediate: 0x89abcdef,
+        operation: {
+          kind: "send",
+          buffers: [
+            { bytes: 4096, localKey: 0x34abcd, address: 0xbeef0000n },
+            { bytes: 2048, localKey: 1, address: 0x1122334455667788n },
+          ],
+        },
+      },
+    })
+    if (!outcome.ok) return
+    const again = new Uint8Array(64)
+    expect(emitEfaSend(outcome.value, again)).toBe(64)
+    expect(text(again)).toBe(text(octets))
+  })
+
+  test("an inline message of no octets, and a write", () => {
+    const inline = hex(`0000 a0 0c 0100 0000 ${"00".repeat(56)}`)
+    expect(parseEfaSend(inline)).toMatchObject({ value: { operation: { kind: "sendInline", data: hex("") } } })
+    const write = hex(
+      `0000 82 0c 0100 0100 ${"00".repeat(24)} 00000040 44332211 0000000001000000 00000040 01000000 0000000002000000`,
+    )
+    expect(parseEfaSend(write)).toMatchObject({
+      value: {
+        operation: {
+          kind: "write",
+          remote: { bytes: 0x40000000, key: 0x11223344, address: 0x100000000n },
+          local: { bytes: 0x40000000, localKey: 1, address: 0x200000000n },
+        },
+      },
+    })
+  })
+
+  test.each([
+    ["0000 10 0c 0000 0000", { what: "value", field: "meta" }],
+    ["0000 80 08 0000 0000", { what: "value", field: "first" }],
+    ["0000 83 0c 0000 0000", { what: "reserved", field: "operation" }],
+    ["0000 a1 0c 0000 0100", { what: "value", field: "inline" }],
+    ["0000 80 0c 0000 0300", { what: "length", field: "length" }],
+    ["0000 a0 0c 0000 2100", { what: "length", field: "length" }],
+    ["0000 81 0c 0000 0200", { what: "length", field: "length" }],
+  ])("%s is refused", (start, error) => {
+    expect(parseEfaSend(hex(`${start} ${"00".repeat(56)}`))).toMatchObject({ ok: false, error })
+  })
+
+  test("what is stale behind the buffers is a fault with its offset", () => {
+    const octets = hex(`0000 80 0c 0100 0100 ${"00".repeat(55)} 01`)
+    expect(parseEfaSend(octets)).toMatchObject({ ok: true, faults: [{ what: "ignored", offset: 63, found: 1 }] })
+  })
+
+  test("receives and completions", () => {
+    expect(parseEfaReceive(hex("8877665544332211 0500 0020 cdab34c0"))).toMatchObject({
+      value: { address: 0x1122334455667788n, requestId: 5, bytes: 8192, localKey: 0x34abcd, first: true, last: true },
+    })
+    expect(parseEfaSendCompletion(hex("0500 0a 03 2a00 0000"))).toMatchObject({
+      value: { requestId: 5, status: 10, phase: true, operation: 0, qp: 42 },
+    })
+    expect(parseEfaReceiveCompletion(hex("0500 00 ad 2a00 0010 ffff 0700 efcdab89"))).toMatchObject({
+      value: {
+        phase: true,
+        operation: 2,
+        unsolicited: true,
+        bytes: 4096,
+        addressHandle: undefined,
+        sourceQp: 7,
+        immediate: 0x89abcdef,
+      },
+    })
+    expect(parseEfaSendCompletion(hex("0500 00 05 2a00 0000"))).toMatchObject({ ok: false, error: { field: "queue" } })
+    expect(parseEfaReceiveCompletion(hex(`0500 00 02${"00".repeat(12)}`))).toMatchObject({ ok: false })
+    expect(efaStatusText(10)).toBe("remote: no receive posted")
+    expect(efaStatusText(99)).toBe("status 99")
+  })
+})
+
+describe("eRDMA", () => {
+  test("a SEND with an immediate and one buffer: one block", () => {
+    // index 5, signaled, opcode 3, queue pair 0xabcde, one block, one buffer.
+    const octets = hex("0500 40 18 debc0a 01 89abcdef 00100000 0000efbe00000000 00100000 34120000")
+    const outcome = parseErdmaSend(octets)
+    expect(outcome).toMatchObject({
+      ok: true,
+      faults: [],
+      payloadStart: 32,
+      value: {
+        index: 5,
+        qp: 0xabcde,
+        signaled: true,
+        operation: {
+          kind: "send",
+          extra: { kind: "immediate", word: 0x89abcdef },
+          bytes: 4096,
+          payload: { kind: "buffers", buffers: [{ address: 0xbeef0000n, bytes: 4096, key: 0x1234 }] },
+        },
+      },
+    })
+    if (!outcome.ok) return
+    const again = new Uint8Array(32)
+    emitErdmaSend(outcome.value, again)
+    expect(text(again)).toBe(text(octets))
+  })
+
+  test("a READ names its source in a second block and counts no buffers", () => {
+    const octets = hex(`
+      0700 40 08 01001000  00000000 00200000 11000000 0000000001000000 00000000
+      0000000002000000 00200000 22000000 ${"00".repeat(16)}`)
+    expect(parseErdmaSend(octets)).toMatchObject({
+      faults: [],
+      payloadStart: 64,
+      value: {
+        operation: {
+          kind: "read",
+          invalidatedStag: undefined,
+          bytes: 8192,
+          sink: { stag: 0x11, address: 0x100000000n },
+          source: { address: 0x200000000n, bytes: 8192, key: 0x22 },
+        },
+      },
+    })
+  })
+
+  test("compare and swap", () => {
+    const octets = hex(`
+      0900 40 88 01001000  0000000000000000 0200000000000000 0100000000000000
+      0000000001000000 00000000 22000000  0000000002000000 08000000 11000000`)
+    expect(parseErdmaSend(octets)).toMatchObject({
+      faults: [],
+      value: { operation: { kind: "atomic", operation: { kind: "compareSwap", compare: 1n, swap: 2n } } },
+    })
+  })
+
+  test.each([
+    ["0000 00 70 00000000", { what: "unsupported", field: "opcode" }],
+    ["0000 00 10 00004000", { what: "length", field: "blocks" }],
+    ["0000 00 10 00000002", { what: "length", field: "count" }],
+    ["0000 00 10 00001000", { what: "length", field: "count" }],
+  ])("%s is refused", (start, error) => {
+    expect(parseErdmaSend(hex(`${start} ${"00".repeat(200)}`))).toMatchObject({ ok: false, error })
+  })
+
+  test("receives, completions and doorbells", () => {
+    expect(
+      parseErdmaReceive(hex(`0100 0000 debc0a00 ${"00".repeat(8)} 8877665544332211 00100000 34120000`)),
+    ).toMatchObject({
+      faults: [],
+      value: { index: 1, qp: 0xabcde, address: 0x1122334455667788n, bytes: 4096, stag: 0x1234 },
+    })
+    // Big-endian but for the immediate.
+    expect(parseErdmaCompletion(hex(`80050100 00000003 000abcde efcdab89 00001000 ${"00".repeat(12)}`))).toMatchObject({
+      faults: [],
+      value: {
+        owner: true,
+        opcode: 5,
+        queue: "receive",
+        syndrome: 0,
+        index: 3,
+        qp: 0xabcde,
+        notice: { kind: "immediate", immediate: 0x89abcdef },
+        bytes: 4096,
+      },
+    })
+    expect(parseErdmaCompletion(hex(`00000300${"00".repeat(28)}`))).toMatchObject({
+      ok: false,
+      error: { field: "queueType" },
+    })
+    expect(parseErdmaSendDoorbell(hex("0500 0000 debc0a00"))).toMatchObject({ value: { index: 5, qp: 0xabcde } })
+    expect(parseErdmaCompletionDoorbell(hex("563412 d0 efcdab 07"))).toMatchObject({
+      value: { consumer: 0x123456, armSequence: 1, solicited: true, arm: true, queue: 0xabcdef, index: 7 },
+    })
+    expect(erdmaStatusText(15)).toBe("flushed")
+    expect(erdmaStatusText(77)).toBe("status 77")
+  })
+})

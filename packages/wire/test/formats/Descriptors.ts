@@ -1,0 +1,212 @@
+import fc from "fast-check"
+import {
+  EFA_RECEIVE,
+  EFA_RECEIVE_COMPLETION,
+  EFA_SEND,
+  EFA_SEND_COMPLETION,
+  type EfaSend,
+  emitEfaReceive,
+  emitEfaReceiveCompletion,
+  emitEfaSend,
+  emitEfaSendCompletion,
+  parseEfaReceive,
+  parseEfaReceiveCompletion,
+  parseEfaSend,
+  parseEfaSendCompletion,
+} from "../../src/Efa.ts"
+import {
+  ERDMA_COMPLETION,
+  ERDMA_COMPLETION_DOORBELL,
+  ERDMA_EVENT_DOORBELL,
+  ERDMA_RECEIVE,
+  ERDMA_SEND,
+  ERDMA_SEND_DOORBELL,
+  type ErdmaCompletion,
+  type ErdmaSend,
+  emitErdmaCompletion,
+  emitErdmaCompletionDoorbell,
+  emitErdmaEventDoorbell,
+  emitErdmaReceive,
+  emitErdmaSend,
+  emitErdmaSendDoorbell,
+  parseErdmaCompletion,
+  parseErdmaCompletionDoorbell,
+  parseErdmaEventDoorbell,
+  parseErdmaReceive,
+  parseErdmaSend,
+  parseErdmaSendDoorbell,
+} from "../../src/Erdma.ts"
+import { bits, flag, u8, u16, u24, u32, u64 } from "../arbitrary.ts"
+import { format } from "../format.ts"
+
+const is = <K extends string>(kind: K) => fc.constant(kind)
+const perhaps = (each: fc.Arbitrary<number>) => fc.option(each, { nil: undefined })
+
+const efaBuffer = fc.record({ bytes: u32, localKey: u24, address: u64 })
+const efaSend: fc.Arbitrary<EfaSend> = fc.record({
+  requestId: u16,
+  phase: flag,
+  signaled: flag,
+  destinationQp: u16,
+  addressHandle: u16,
+  queueKey: u32,
+  immediate: perhaps(u32),
+  operation: fc.oneof(
+    fc.record({ kind: is("send"), buffers: fc.array(efaBuffer, { maxLength: 2 }) }),
+    fc.record({ kind: is("sendInline"), data: fc.uint8Array({ maxLength: 32 }) }),
+    fc.record({
+      kind: fc.constantFrom("read" as const, "write" as const),
+      remote: fc.record({ bytes: u32, key: u32, address: u64 }),
+      local: efaBuffer,
+    }),
+  ),
+})
+const efaCompletion = { requestId: u16, status: u8, phase: flag, qp: u16, operation: bits(3) }
+
+const erdmaBuffer = fc.record({ address: u64, bytes: u32, key: u32 })
+const remote = fc.record({ stag: u32, address: u64 })
+const payload = (buffers: number, octets: number) =>
+  fc.oneof(
+    fc.record({ kind: is("buffers"), buffers: fc.array(erdmaBuffer, { maxLength: buffers }) }),
+    fc.record({ kind: is("inline"), data: fc.uint8Array({ maxLength: octets }) }),
+  )
+const erdmaSend: fc.Arbitrary<ErdmaSend> = fc.record({
+  index: u16,
+  qp: bits(20),
+  signaled: flag,
+  solicited: flag,
+  fence: flag,
+  direct: flag,
+  operation: fc.oneof(
+    fc.record({ kind: is("write"), immediate: perhaps(u32), bytes: u32, remote, payload: payload(6, 96) }),
+    fc.record({
+      kind: is("send"),
+      extra: fc.oneof(
+        fc.record({ kind: is("none") }),
+        fc.record({ kind: fc.constantFrom("immediate" as const, "invalidate" as const), word: u32 }),
+      ),
+      bytes: u32,
+      payload: payload(7, 112),
+    }),
+    fc.record({ kind: is("read"), invalidatedStag: perhaps(u32), bytes: u32, sink: remote, source: erdmaBuffer }),
+    fc.record({
+      kind: is("atomic"),
+      operation: fc.oneof(
+        fc.record({ kind: is("compareSwap"), compare: u64, swap: u64 }),
+        fc.record({ kind: is("fetchAdd"), add: u64 }),
+      ),
+      remote: erdmaBuffer,
+      local: erdmaBuffer,
+    }),
+  ),
+})
+const erdmaCompletion: fc.Arbitrary<ErdmaCompletion> = fc
+  .record({
+    owner: flag,
+    opcode: fc.nat(18),
+    queue: fc.constantFrom("send" as const, "receive" as const, "command" as const),
+    syndrome: u8,
+    index: u32,
+    qp: u32,
+    word: u32,
+    bytes: u32,
+  })
+  .map(({ word, ...rest }) => ({
+    ...rest,
+    notice:
+      rest.opcode === 5 || rest.opcode === 12
+        ? { kind: "immediate", immediate: word }
+        : rest.opcode === 6
+          ? { kind: "invalidated", remoteKey: word }
+          : { kind: "none" },
+  }))
+
+export const formats = [
+  format({
+    name: "efaSend",
+    parse: parseEfaSend,
+    emit: emitEfaSend,
+    arbitrary: efaSend,
+    layout: EFA_SEND,
+    bytesMax: 64,
+  }),
+  format({
+    name: "efaReceive",
+    parse: parseEfaReceive,
+    emit: emitEfaReceive,
+    arbitrary: fc.record({ address: u64, requestId: u16, bytes: u16, localKey: u24, first: flag, last: flag }),
+    layout: EFA_RECEIVE,
+    bytesMax: 16,
+  }),
+  format({
+    name: "efaSendCompletion",
+    parse: parseEfaSendCompletion,
+    emit: emitEfaSendCompletion,
+    arbitrary: fc.record(efaCompletion),
+    layout: EFA_SEND_COMPLETION,
+    bytesMax: 8,
+  }),
+  format({
+    name: "efaReceiveCompletion",
+    parse: parseEfaReceiveCompletion,
+    emit: emitEfaReceiveCompletion,
+    arbitrary: fc.record({
+      ...efaCompletion,
+      unsolicited: flag,
+      bytes: u16,
+      addressHandle: perhaps(fc.nat(0xfffe)),
+      sourceQp: u16,
+      immediate: perhaps(u32),
+    }),
+    layout: EFA_RECEIVE_COMPLETION,
+    bytesMax: 16,
+  }),
+  format({
+    name: "erdmaSend",
+    parse: parseErdmaSend,
+    emit: emitErdmaSend,
+    arbitrary: erdmaSend,
+    layout: ERDMA_SEND,
+    bytesMax: 128,
+  }),
+  format({
+    name: "erdmaReceive",
+    parse: parseErdmaReceive,
+    emit: emitErdmaReceive,
+    arbitrary: fc.record({ index: u16, qp: u32, address: u64, bytes: u32, stag: u32 }),
+    layout: ERDMA_RECEIVE,
+    bytesMax: 32,
+  }),
+  format({
+    name: "erdmaCompletion",
+    parse: parseErdmaCompletion,
+    emit: emitErdmaCompletion,
+    arbitrary: erdmaCompletion,
+    layout: ERDMA_COMPLETION,
+    bytesMax: 32,
+  }),
+  format({
+    name: "erdmaSendDoorbell",
+    parse: parseErdmaSendDoorbell,
+    emit: emitErdmaSendDoorbell,
+    arbitrary: fc.record({ index: u16, qp: bits(20) }),
+    layout: ERDMA_SEND_DOORBELL,
+    bytesMax: 8,
+  }),
+  format({
+    name: "erdmaCompletionDoorbell",
+    parse: parseErdmaCompletionDoorbell,
+    emit: emitErdmaCompletionDoorbell,
+    arbitrary: fc.record({ consumer: u24, armSequence: bits(2), solicited: flag, arm: flag, queue: u24, index: u8 }),
+    layout: ERDMA_COMPLETION_DOORBELL,
+    bytesMax: 8,
+  }),
+  format({
+    name: "erdmaEventDoorbell",
+    parse: parseErdmaEventDoorbell,
+    emit: emitErdmaEventDoorbell,
+    arbitrary: fc.record({ consumer: u24, arm: flag }),
+    layout: ERDMA_EVENT_DOORBELL,
+    bytesMax: 8,
+  }),
+]
