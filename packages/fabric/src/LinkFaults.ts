@@ -28,7 +28,7 @@ export interface FaultModel {
 }
 
 /** Switches on the longest of the shortest paths between two hosts, of all that the network is in turn. */
-export const longestPath = (graph: Graph, options: RoutesOptions, { events }: FaultModel): number => {
+export const longestPath = (graph: Graph, options: RoutesOptions | Routes, { events }: FaultModel): number => {
   const routes = new Routes(graph, new Ports(graph), options)
   let most = routes.maxHops
   for (const { link, up } of events) {

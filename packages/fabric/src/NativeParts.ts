@@ -54,7 +54,7 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
   const ports = new Ports(graph)
   const routes = new Routes(graph, ports)
   const faults = options.faults === undefined ? undefined : { events: checked(options.faults, graph) }
-  const hops = faults === undefined ? routes.maxHops : longestPath(graph, {}, faults)
+  const hops = faults === undefined ? routes.maxHops : longestPath(graph, routes, faults)
   const transport = nativeTransport(settings, controller, Math.max(1, hops))
   const telemetryRates = [...new Set(ports.rateBps)].sort((a, b) => a - b)
   const { ackBytes } = transport.framing
@@ -70,7 +70,7 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
   return {
     parts: {
       graph,
-      routes: {},
+      routes,
       transport,
       controller,
       makeSwitch: switches(network),

@@ -34,7 +34,8 @@ export type MakeNic = (options: HostNicOptions<RcCommand, RcEvent>) => HostNic<R
 /** Everything a simulated network is put together from. */
 export interface WorldParts {
   readonly graph: Graph
-  readonly routes: RoutesOptions
+  /** Or routes of this graph that are made already: the world goes on from them, and leaves them as they are. */
+  readonly routes: RoutesOptions | Routes
   readonly transport: RcConfig
   readonly controller: ControllerFactory
   readonly makeSwitch: MakeSwitch

@@ -15,7 +15,7 @@ import {
 import type { ControllerFactory } from "@rdmakit/protocol"
 import { type Graph, Ports, Routes } from "@rdmakit/topology"
 import { Effect, type FileSystem, Path } from "effect"
-import { deadlockWarnings, type Traffic, withAcknowledgements } from "./DeadlockWarning.ts"
+import { deadlockWarnings, type Traffic } from "./DeadlockWarning.ts"
 import { type InputFile, type Mention, readInput, type SearchPath, searchPathOf } from "./InputFile.ts"
 import { type InputNote, InputsRefused } from "./InputsRefused.ts"
 import { checkBackToZero, checkBuffers, checkFlows, checkLinkDown, checkRates } from "./Ns3Checks.ts"
@@ -141,8 +141,8 @@ const loadNamed = Effect.fnUntraced(function* (
   }
   reading.note(flowWarnings(configFile, graph, flows), "warning")
   const place = mentionOf(configFile, "TOPOLOGY_FILE")
-  const traffic = () => withAcknowledgements(trafficOf(flows), config.ackHighPriority ? 0 : undefined)
-  reading.notes.push(...deadlockWarnings({ graph, ports, routes }, traffic, place))
+  const acknowledgements = config.ackHighPriority ? 0 : undefined
+  reading.notes.push(...deadlockWarnings({ graph, ports, routes }, trafficOf(flows), place, acknowledgements))
   return {
     name,
     configFile,

@@ -20,7 +20,7 @@ import {
   SharedBufferSwitch,
   TelemetryStamper,
 } from "@rdmakit/switch"
-import type { Graph, Ports } from "@rdmakit/topology"
+import type { Graph, Ports, Routes } from "@rdmakit/topology"
 import { ns3Framing, rcConfig, type TelemetryKind } from "@rdmakit/transport-ib"
 import { GlibcRandom, ns3TxNanoseconds, StreamSequence } from "@rdmakit/units"
 import { ns3HeadroomBytes } from "./Ns3Checks.ts"
@@ -133,6 +133,8 @@ export interface Ns3Extras {
   readonly controller?: ControllerFactory | undefined
   /** Error rates of the topology's links, by link. Default: none has one. */
   readonly lossRates?: ReadonlyArray<number>
+  /** Of the network, where they are known: `ns3Routes`. */
+  readonly routes?: Routes
 }
 
 /**
@@ -140,7 +142,7 @@ export interface Ns3Extras {
  * arithmetic in whole nanoseconds, its order of ties, its random streams.
  */
 export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths, extras: Ns3Extras = {}): WorldParts {
-  const { controller: own, lossRates = graph.links.map(() => 0) } = extras
+  const { controller: own, lossRates = graph.links.map(() => 0), routes = ns3Routes } = extras
   const isLost = ns3Losses(config, lossRates)
   const kind = telemetryKinds[config.ccMode] ?? "none"
   const random = new GlibcRandom()
@@ -164,7 +166,7 @@ export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths, extra
   })
   return {
     graph,
-    routes: ns3Routes,
+    routes,
     transport,
     controller: transport.controller,
     makeSwitch: ns3Switches(config, graph, paths.maxRttNs, random, ns3LossVariables(lossRates)),

@@ -138,8 +138,9 @@ function standaloneNs(world: World, delays: Ns3Delays, payloadBytes: number): (f
   return (flow) => {
     const [from, to] = [flows.source[flow]!, flows.destination[flow]!]
     if (known[flow] === 0) {
-      const { rttNs } = delays.pair(from, to)
-      const { narrowestBps } = (routes.reachable(from, to) ? live : delays).pair(from, to)
+      const before = delays.pair(from, to)
+      const { rttNs } = before
+      const { narrowestBps } = live !== delays && routes.reachable(from, to) ? live.pair(from, to) : before
       known[flow] = standaloneFctNs(rttNs, flows.bytes[flow]!, narrowestBps, payloadBytes)
     }
     return known[flow]!

@@ -14,7 +14,7 @@ import { type Graph, Ports, Routes } from "@rdmakit/topology"
 import { formatSize } from "@rdmakit/units"
 import { Effect, type FileSystem, Path } from "effect"
 import { controllers, type NamedController } from "./Controllers.ts"
-import { deadlockWarnings, withAcknowledgements } from "./DeadlockWarning.ts"
+import { deadlockWarnings } from "./DeadlockWarning.ts"
 import { flowShape } from "./FlowSection.ts"
 import { type InputFile, type Mention, readInput, type SearchPath, searchPathOf } from "./InputFile.ts"
 import { type InputNote, InputsRefused } from "./InputsRefused.ts"
@@ -161,7 +161,7 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
   const checked = flowsOf(flows, graph)
   if (switches.lossless !== false) {
     const place = document.fault(["topology"], { expected: "" })
-    notes.push(...deadlockWarnings({ graph, ports, routes }, () => withAcknowledgements(checked), place))
+    notes.push(...deadlockWarnings({ graph, ports, routes }, checked, place))
   }
 
   const network: NativeOptions = {

@@ -1,4 +1,5 @@
 import type { Graph } from "./Graph.ts"
+import { portCycle } from "./PortCycle.ts"
 import type { Ports } from "./Ports.ts"
 import type { Routes } from "./Routes.ts"
 
@@ -23,142 +24,132 @@ export const bufferCycle = (
   routes: Routes,
   pairs: Iterable<SendingPair>,
 ): ReadonlyArray<number> | undefined => {
-  return portCycle(dependencies(graph, ports, routes, pairs))
+  const dependencies = new BufferDependencies(graph, ports, routes)
+  for (const { source, destination } of pairs) dependencies.add(source, destination)
+  return dependencies.cycle()
 }
 
-/**
- * A cycle of ports that wait for others: the shortest through the lowest port of some cycle, which it begins with.
- *
- * @param next of each port, those it waits for
- */
-export const portCycle = (next: ReadonlyMap<number, ReadonlySet<number>>): ReadonlyArray<number> | undefined => {
-  const inCycle = someCycle(next)
-  return inCycle === undefined ? undefined : shortestCycle(next, Math.min(...inCycle))
+/** Hosts behind the same switches, as destinations: one of them stands for all. */
+interface Destinations {
+  readonly host: number
+  /** Groups of hosts that send there, and the switches at which what they send comes in. */
+  readonly from: Set<number>
+  readonly entries: Set<number>
 }
 
-/** A cycle in words: "node 4 (port 2) -> node 5 (port 3) -> node 4"; ports as each node counts them, from 1. */
-export const cycleText = (cycle: ReadonlyArray<number>, ports: Ports): string => {
-  const steps = cycle.map((port) => `node ${ports.node[port]} (port ${ports.iface[port]})`)
-  return [...steps, `node ${ports.node[cycle[0]!]}`].join(" -> ")
-}
+/** What `bufferCycle` looks for among pairs that are added one by one. */
+export class BufferDependencies {
+  private readonly graph: Graph
+  private readonly ports: Ports
+  private readonly routes: Routes
+  /** Hosts behind the same switches are reached by the same ports between switches: they have one number. */
+  private readonly groupOf: Int32Array
+  private readonly groups = new Map<string, number>()
+  private readonly destinations = new Map<number, Destinations>()
+  /** Ports between switches by which packets to some destination leave a switch, each such set of ports once. */
+  private readonly ways: Array<ReadonlyArray<number>> = []
+  private readonly numbers = new Map<string, number>()
+  /** Of each port between switches: the ways by which packets go on that come by it. */
+  private readonly next = new Map<number, Set<number>>()
 
-type Dependencies = ReadonlyMap<number, ReadonlySet<number>>
+  constructor(graph: Graph, ports: Ports, routes: Routes) {
+    this.graph = graph
+    this.ports = ports
+    this.routes = routes
+    this.groupOf = new Int32Array(graph.nodes).fill(-1)
+  }
 
-/** Of each port between switches: the ports between switches by which packets go on that come by it. */
-const dependencies = (graph: Graph, ports: Ports, routes: Routes, pairs: Iterable<SendingPair>): Dependencies => {
-  const next = new Map<number, Set<number>>()
-  const isSwitch = (node: number): boolean => graph.isSwitch[node] === 1
-  for (const { destination, first } of groups(ports, routes, pairs, isSwitch)) {
-    const onward = new Map<number, ReadonlyArray<number>>()
-    const onwardOf = (node: number): ReadonlyArray<number> => {
-      let list = onward.get(node)
-      if (list === undefined) {
-        list = Array.from(routes.nextHops(node, destination)).filter((port) => isSwitch(ports.peerNode(port)))
-        onward.set(node, list)
-      }
-      return list
+  /** The source sends to the destination; both are hosts. */
+  add(source: number, destination: number): void {
+    const to = this.group(destination)
+    let known = this.destinations.get(to)
+    if (known === undefined) {
+      known = { host: destination, from: new Set(), entries: new Set() }
+      this.destinations.set(to, known)
     }
-    const seen = new Set(first)
+    const from = this.group(source)
+    if (known.from.has(from)) return
+    known.from.add(from)
+    for (const port of this.routes.nextHops(source, destination)) {
+      const node = this.ports.peerNode(port)
+      if (this.graph.isSwitch[node] === 1) known.entries.add(node)
+    }
+  }
+
+  /** The answer of `bufferCycle` for the pairs so far. */
+  cycle(): ReadonlyArray<number> | undefined {
+    this.next.clear()
+    for (const destinations of this.destinations.values()) this.follow(destinations)
+    if (this.endsEverywhere()) return undefined
+    const next = new Map<number, Set<number>>()
+    for (const [port, ways] of this.next) next.set(port, new Set([...ways].flatMap((way) => this.ways[way]!)))
+    return portCycle(next)
+  }
+
+  private group(host: number): number {
+    const known = this.groupOf[host]!
+    if (known >= 0) return known
+    const switches = new Set(Array.from(this.ports.portsOf(host), (port) => this.ports.peerNode(port)))
+    const key = [...switches].sort((a, b) => a - b).join()
+    const number = this.groups.get(key) ?? this.groups.size
+    this.groups.set(key, number)
+    this.groupOf[host] = number
+    return number
+  }
+
+  /** Follows packets from switch to switch. */
+  private follow({ host, entries }: Destinations): void {
+    const ways = new Map<number, number>()
+    const wayFrom = (node: number): number => {
+      const way = ways.get(node) ?? this.way(node, host)
+      ways.set(node, way)
+      return way
+    }
     // A set is walked in the order of its growth: nodes that are added are visited too.
+    const seen = new Set(entries)
     for (const node of seen) {
-      for (const port of onwardOf(node)) {
-        const peer = ports.peerNode(port)
+      for (const port of this.ways[wayFrom(node)]!) {
+        const peer = this.ports.peerNode(port)
         seen.add(peer)
-        let after = next.get(port)
-        if (after === undefined) {
-          after = new Set()
-          next.set(port, after)
-        }
-        for (const further of onwardOf(peer)) after.add(further)
+        const after = this.next.get(port)
+        if (after === undefined) this.next.set(port, new Set([wayFrom(peer)]))
+        else after.add(wayFrom(peer))
       }
     }
   }
-  return next
-}
 
-/** Hosts behind the same switches are reached by the same ports between switches: one of each group will do. */
-const groups = (
-  ports: Ports,
-  routes: Routes,
-  pairs: Iterable<SendingPair>,
-  isSwitch: (node: number) => boolean,
-): Iterable<{ readonly destination: number; readonly first: Set<number> }> => {
-  const numbers = new Map<string, number>()
-  const ofHost = new Map<number, number>()
-  const numberOf = (host: number): number => {
-    let number = ofHost.get(host)
-    if (number === undefined) {
-      const switches = new Set([...ports.portsOf(host)].map((port) => ports.peerNode(port)))
-      const key = [...switches].sort((a, b) => a - b).join()
-      number = numbers.get(key) ?? numbers.size
-      numbers.set(key, number)
-      ofHost.set(host, number)
+  private way(node: number, destination: number): number {
+    const { graph, ports, routes } = this
+    const list = Array.from(routes.nextHops(node, destination)).filter(
+      (port) => graph.isSwitch[ports.peerNode(port)] === 1,
+    )
+    const key = list.join()
+    const number = this.numbers.get(key) ?? this.ways.length
+    if (number === this.ways.length) {
+      this.ways.push(list)
+      this.numbers.set(key, number)
     }
     return number
   }
-  const known = new Map<number, { destination: number; first: Set<number>; from: Set<number> }>()
-  for (const { source, destination } of pairs) {
-    const to = numberOf(destination)
-    let group = known.get(to)
-    if (group === undefined) {
-      group = { destination, first: new Set(), from: new Set() }
-      known.set(to, group)
-    }
-    const from = numberOf(source)
-    if (group.from.has(from)) continue
-    group.from.add(from)
-    for (const port of routes.nextHops(source, destination)) {
-      const node = ports.peerNode(port)
-      if (isSwitch(node)) group.first.add(node)
-    }
-  }
-  return known.values()
-}
 
-/** Ports of some cycle, in depth-first order from the lowest; undefined where there is none. */
-const someCycle = (next: Dependencies): ReadonlyArray<number> | undefined => {
-  const done = new Set<number>()
-  for (const start of [...next.keys()].sort((a, b) => a - b)) {
-    if (done.has(start)) continue
-    const path: Array<{ readonly port: number; readonly left: Array<number> }> = []
-    const onPath = new Map<number, number>()
-    const enter = (port: number): void => {
-      onPath.set(port, path.length)
-      path.push({ port, left: [...(next.get(port) ?? [])].sort((a, b) => b - a) })
+  /** Whether no way leads back to itself: those that nothing leads to are taken away, one by one, and none is left. */
+  private endsEverywhere(): boolean {
+    const incoming = new Int32Array(this.ways.length)
+    for (let way = 0; way < incoming.length; way++) {
+      this.onward(way, (next) => {
+        incoming[next]! += 1
+      })
     }
-    enter(start)
-    while (path.length > 0) {
-      const { port, left } = path.at(-1)!
-      const further = left.pop()
-      if (further === undefined) {
-        path.pop()
-        onPath.delete(port)
-        done.add(port)
-        continue
-      }
-      const at = onPath.get(further)
-      if (at !== undefined) return path.slice(at).map((step) => step.port)
-      if (!done.has(further)) enter(further)
+    const open = [...incoming.keys()].filter((way) => incoming[way] === 0)
+    for (const way of open) {
+      this.onward(way, (next) => {
+        if (--incoming[next]! === 0) open.push(next)
+      })
     }
+    return open.length === this.ways.length
   }
-  return undefined
-}
 
-/** Breadth first from a port of a cycle back to itself. */
-const shortestCycle = (next: Dependencies, from: number): ReadonlyArray<number> => {
-  const before = new Map<number, number>()
-  const queue = [from]
-  for (const port of queue) {
-    for (const further of [...(next.get(port) ?? [])].sort((a, b) => a - b)) {
-      if (further === from) {
-        const cycle = [port]
-        while (cycle[0] !== from) cycle.unshift(before.get(cycle[0]!)!)
-        return cycle
-      }
-      if (before.has(further)) continue
-      before.set(further, port)
-      queue.push(further)
-    }
+  private onward(way: number, visit: (next: number) => void): void {
+    for (const port of this.ways[way]!) this.next.get(port)?.forEach(visit)
   }
-  return []
 }

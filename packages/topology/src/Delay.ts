@@ -48,12 +48,32 @@ class PathSum {
     throw new TopologyError("unreachable", `no path from host ${source} to host ${destination}`, { node: source })
   }
 
-  /** Asks about every ordered pair of hosts; `visit` reads `total` and `narrowestBps`. Pairs without a path are left out. */
+  /**
+   * Asks about ordered pairs of hosts until every sum and narrowest link that two hosts have has come; `visit` reads
+   * `total` and `narrowestBps`. Pairs without a path are left out.
+   */
   each(visit: () => void): void {
-    const hosts = this.routes.hosts
-    for (let i = 0; i < hosts.length; i++) {
-      for (let j = 0; j < hosts.length; j++) if (i !== j && this.along(hosts[i]!, hosts[j]!)) visit()
+    const hosts = this.unlike()
+    for (const source of hosts) {
+      for (const destination of hosts) if (source !== destination && this.along(source, destination)) visit()
     }
+  }
+
+  /** Hosts whose only links are alike and lead to the same node have the same paths: two of them, and all others. */
+  private unlike(): ReadonlyArray<number> {
+    const { routes, ports, terms } = this
+    const counts = new Map<string, number>()
+    return [...routes.hosts].filter((host) => {
+      const [port, second] = ports.portsOf(host)
+      if (port === undefined) return false
+      if (second !== undefined) return true
+      const there = [terms[port], ports.rateBps[port]]
+      const back = [terms[port ^ 1], ports.rateBps[port ^ 1]]
+      const key = [ports.node[port ^ 1], routes.isUp(port >> 1), ...there, ...back].join()
+      const count = counts.get(key) ?? 0
+      counts.set(key, count + 1)
+      return count < 2
+    })
   }
 }
 

@@ -42,20 +42,33 @@ export class Routes {
   private readonly ports: Ports
   private readonly up: Uint8Array
   /** Links to walk from a (node, host) pair to that host, -1 when there is no way; [node · hosts + host position]. */
-  private readonly links: Int32Array
+  private links: Int32Array
   /** Routable ports of each node in next-hop order, with where each node's begin. */
   private readonly ordered: Int32Array
   private readonly first: Int32Array
 
-  constructor(graph: Graph, ports: Ports, options: RoutesOptions = {}) {
+  /** @param options or routes of the same graph, to go on from as they are: they do not change with these */
+  constructor(graph: Graph, ports: Ports, options: RoutesOptions | Routes = {}) {
     this.graph = graph
     this.ports = ports
+    if (options instanceof Routes) {
+      this.hosts = options.hosts
+      this.hostIndex = options.hostIndex
+      this.up = options.up.slice()
+      this.links = options.links
+      this.start = options.start
+      this.table = options.table
+      this.maxHops = options.maxHops
+      this.first = options.first
+      this.ordered = options.ordered
+      return
+    }
     this.hosts = hostsOf(graph)
     this.hostIndex = new Int32Array(graph.nodes).fill(-1)
-    for (const [index, host] of this.hosts.entries()) this.hostIndex[host] = index
+    for (let index = 0; index < this.hosts.length; index++) this.hostIndex[this.hosts[index]!] = index
     this.up = new Uint8Array(graph.links.length).fill(1)
-    this.links = new Int32Array(graph.nodes * this.hosts.length)
-    this.start = new Int32Array(graph.nodes * this.hosts.length + 1)
+    this.links = new Int32Array(0)
+    this.start = new Int32Array(0)
     this.first = new Int32Array(graph.nodes + 1)
     this.ordered = new Int32Array(ports.count)
     this.order(options.order ?? "ascending", options.parallel ?? "all")
@@ -121,84 +134,160 @@ export class Routes {
     let count = 0
     for (let node = 0; node < this.graph.nodes; node++) {
       this.first[node] = count
-      let ports = [...this.ports.portsOf(node)]
-      if (parallel === "last") {
-        const last = new Map(ports.map((port) => [this.ports.peerNode(port), port]))
-        ports = ports.filter((port) => last.get(this.ports.peerNode(port)) === port)
-      }
-      ports.sort((p, q) => sign * (this.ports.peerNode(p) - this.ports.peerNode(q)) || p - q)
+      const own = this.ports.portsOf(node)
+      const ports = own.length === 1 ? own : this.inOrder(own, sign, parallel)
       this.ordered.set(ports, count)
       count += ports.length
     }
     this.first[this.graph.nodes] = count
   }
 
-  private compute(): void {
-    this.measure()
-    this.list()
+  private inOrder(own: Int32Array, sign: number, parallel: "all" | "last"): ReadonlyArray<number> {
+    let ports = [...own]
+    if (parallel === "last") {
+      const last = new Map(ports.map((port) => [this.ports.peerNode(port), port]))
+      ports = ports.filter((port) => last.get(this.ports.peerNode(port)) === port)
+    }
+    return ports.sort((p, q) => sign * (this.ports.peerNode(p) - this.ports.peerNode(q)) || p - q)
   }
 
-  /** Breadth first from every host, over links that are up; hosts other than the origin are leaves. */
-  private measure(): void {
-    const { nodes, isSwitch } = this.graph
-    const { up, links, ordered, first } = this
-    const node = this.ports.node
-    const count = this.hosts.length
+  private compute(): void {
+    const like = this.alike()
+    this.measure(like)
+    this.list(like)
+  }
+
+  /** Distances to every host. Hosts that are alike are equally far from all others: one is looked at for all. */
+  private measure(like: Int32Array): void {
+    const { nodes } = this.graph
+    const hosts = this.hosts
+    const count = hosts.length
+    const links = new Int32Array(nodes * count)
     const queue = new Int32Array(nodes)
     const distance = new Int32Array(nodes)
     let longest = 0
     for (let index = 0; index < count; index++) {
-      const origin = this.hosts[index]!
-      distance.fill(-1)
-      distance[origin] = 0
-      queue[0] = origin
-      let tail = 1
-      for (let head = 0; head < tail; head++) {
-        const at = queue[head]!
-        const next = distance[at]! + 1
-        const end = first[at + 1]!
-        for (let i = first[at]!; i < end; i++) {
-          const port = ordered[i]!
-          const neighbour = node[port ^ 1]!
-          if (distance[neighbour]! >= 0 || up[port >> 1] === 0) continue
-          distance[neighbour] = next
-          if (isSwitch[neighbour] === 1) queue[tail++] = neighbour
-          else if (next > longest) longest = next
-        }
-      }
+      if (like[index] !== index) continue
+      longest = Math.max(longest, this.walk(hosts[index]!, distance, queue))
       for (let at = 0; at < nodes; at++) links[at * count + index] = distance[at]!
     }
+    for (let at = 0; at < nodes; at++) copyAlike(links, at * count, like)
+    for (let index = 0; index < count; index++) {
+      const other = like[index]!
+      if (other === index) continue
+      links[hosts[other]! * count + index] = links[hosts[index]! * count + other]!
+      links[hosts[index]! * count + index] = 0
+    }
+    this.links = links
     this.maxHops = longest > 0 ? longest - 1 : 0
   }
 
-  /** A port is a next hop when its far end is one link nearer, and is a switch or the destination. */
-  private list(): void {
-    const { nodes, isSwitch } = this.graph
-    const { up, links, ordered, first, hosts } = this
+  /** Of each host, by position, the first one that is linked to the same one switch and nothing else; itself elsewhere. */
+  private alike(): Int32Array {
+    const { hosts, ordered, first, up } = this
+    const { isSwitch } = this.graph
+    const at = new Int32Array(this.graph.nodes).fill(-1)
+    return hosts.map((host, index) => {
+      let only = -1
+      for (let i = first[host]!; i < first[host + 1]!; i++) {
+        const port = ordered[i]!
+        if (up[port >> 1] === 0) continue
+        const neighbour = this.ports.node[port ^ 1]!
+        if (isSwitch[neighbour] === 0 || (only >= 0 && only !== neighbour)) return index
+        only = neighbour
+      }
+      if (only < 0) return index
+      if (at[only] === -1) at[only] = index
+      return at[only]!
+    })
+  }
+
+  /**
+   * Breadth first from a host, over links that are up; other hosts are leaves. Returns the distance of the furthest one.
+   *
+   * @param distance of each node, -1 without a way: written here
+   */
+  private walk(origin: number, distance: Int32Array, queue: Int32Array): number {
+    const { isSwitch } = this.graph
+    const { up, ordered, first } = this
     const node = this.ports.node
+    let longest = 0
+    distance.fill(-1)
+    distance[origin] = 0
+    queue[0] = origin
+    let tail = 1
+    for (let head = 0; head < tail; head++) {
+      const at = queue[head]!
+      const next = distance[at]! + 1
+      const end = first[at + 1]!
+      for (let i = first[at]!; i < end; i++) {
+        const port = ordered[i]!
+        const neighbour = node[port ^ 1]!
+        if (distance[neighbour]! >= 0 || up[port >> 1] === 0) continue
+        distance[neighbour] = next
+        if (isSwitch[neighbour] === 1) queue[tail++] = neighbour
+        else longest = next
+      }
+    }
+    return longest
+  }
+
+  private list(like: Int32Array): void {
+    const { nodes } = this.graph
+    const { first, hosts } = this
     const start = new Int32Array(nodes * hosts.length + 1)
     let table = new Int32Array(Math.max(1024, start.length * 2))
     let count = 0
     for (let at = 0; at < nodes; at++) {
-      const begin = first[at]!
-      const degree = first[at + 1]! - begin
-      for (let index = 0; index < hosts.length; index++) {
-        start[at * hosts.length + index] = count
-        const nearer = links[at * hosts.length + index]! - 1
-        if (nearer < 0) continue
-        if (count + degree > table.length) table = grown(table, count + degree)
-        for (let i = begin; i < begin + degree; i++) {
-          const port = ordered[i]!
-          const neighbour = node[port ^ 1]!
-          if (links[neighbour * hosts.length + index] !== nearer || up[port >> 1] === 0) continue
-          if (isSwitch[neighbour] === 1 || neighbour === hosts[index]) table[count++] = port
-        }
-      }
+      const most = (first[at + 1]! - first[at]!) * hosts.length
+      if (count + most > table.length) table = grown(table, count + most)
+      count = this.listFrom(at, like, start, table, count)
     }
     start[nodes * hosts.length] = count
     this.start = start
     this.table = table.slice(0, count)
   }
+
+  /** The next hops of one node; to hosts that are alike they are the same, unless the node is one of them or next to them. */
+  private listFrom(at: number, like: Int32Array, start: Int32Array, table: Int32Array, begin: number): number {
+    const { links, hosts } = this
+    const row = at * hosts.length
+    let count = begin
+    for (let index = 0; index < hosts.length; index++) {
+      start[row + index] = count
+      const distance = links[row + index]!
+      if (distance <= 0) continue
+      const other = like[index]!
+      if (other === index || distance === 1 || hosts[other] === at) count = this.listTo(at, index, table, count)
+      else {
+        const end = start[row + other + 1]!
+        for (let i = start[row + other]!; i < end; i++) table[count++] = table[i]!
+      }
+    }
+    return count
+  }
+
+  /** A port is a next hop when its far end is one link nearer, and is a switch or the destination. */
+  private listTo(at: number, index: number, table: Int32Array, begin: number): number {
+    const { isSwitch } = this.graph
+    const { up, links, ordered, first, hosts } = this
+    const node = this.ports.node
+    const nearer = links[at * hosts.length + index]! - 1
+    const end = first[at + 1]!
+    let count = begin
+    for (let i = first[at]!; i < end; i++) {
+      const port = ordered[i]!
+      const neighbour = node[port ^ 1]!
+      if (links[neighbour * hosts.length + index] !== nearer || up[port >> 1] === 0) continue
+      if (isSwitch[neighbour] === 1 || neighbour === hosts[index]) table[count++] = port
+    }
+    return count
+  }
+}
+
+/** Gives each host of a row what the host like it has there. */
+const copyAlike = (links: Int32Array, row: number, like: Int32Array): void => {
+  for (let index = 0; index < like.length; index++) links[row + index] = links[row + like[index]!]!
 }
 
 const grown = (table: Int32Array, needed: number): Int32Array<ArrayBuffer> => {

@@ -1,5 +1,5 @@
 export { bisectionBps } from "./Bisection.ts"
-export { bufferCycle, cycleText, portCycle, type SendingPair } from "./BufferCycle.ts"
+export { BufferDependencies, bufferCycle, type SendingPair } from "./BufferCycle.ts"
 export {
   type ClosShape,
   clos,
@@ -17,6 +17,7 @@ export {
 } from "./Builders.ts"
 export { ExactDelays, type ExactPathDelay, Ns3Delays, type Ns3PathDelay } from "./Delay.ts"
 export { type Graph, GraphBuilder, hostsOf, type Link, type LinkOptions, validate } from "./Graph.ts"
+export { cycleText, portCycle } from "./PortCycle.ts"
 export { Ports } from "./Ports.ts"
 export { Routes, type RoutesOptions } from "./Routes.ts"
 export { TopologyError, type TopologyErrorKind } from "./TopologyError.ts"

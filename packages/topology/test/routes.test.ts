@@ -73,6 +73,18 @@ describe("Routes", () => {
     expect([...last.nextHops(0, 1)]).toEqual([2])
   })
 
+  it("can go on from others, which stay as they are", () => {
+    const { ports, routes } = route(diamond(), { order: "descending" })
+    const others = new Routes(diamond(), ports, routes)
+    expect([others.table, others.start, others.maxHops]).toEqual([routes.table, routes.start, routes.maxHops])
+    const before = [...routes.table]
+    others.setLink(1, false)
+    expect([...others.nextHops(0, 1)]).toEqual([0, 4])
+    expect([[...routes.table], routes.isUp(1), routes.version]).toEqual([before, true, 0])
+    routes.setLink(1, false)
+    expect([...routes.table]).toEqual([...others.table])
+  })
+
   it("says which question makes no sense", () => {
     const { routes } = route(diamond())
     const kinds = [() => routes.nextHops(0, 2), () => routes.distance(0, 99), () => routes.setLink(5, false)].map(
