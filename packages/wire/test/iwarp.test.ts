@@ -1,7 +1,8 @@
+import { readFileSync } from "node:fs"
 import fc from "fast-check"
 import { describe, expect, it, test } from "vitest"
 import { crc32c } from "../src/Crc.ts"
-import { DDP_TAGGED, DDP_UNTAGGED, parseDdp } from "../src/Ddp.ts"
+import { DDP_TAGGED, DDP_UNTAGGED, type Ddp, parseDdp } from "../src/Ddp.ts"
 import {
   FpduFramer,
   FpduStream,
@@ -13,8 +14,8 @@ import {
   type StreamGap,
   sealFpdu,
 } from "../src/Mpa.ts"
-import { emitRdmap, parseRdmap, rdmapBytes, terminateText } from "../src/Rdmap.ts"
-import { captureFrames } from "./captureFrames.ts"
+import { emitRdmap, parseRdmap, rdmapBytes, rdmapOpcode, terminateText } from "../src/Rdmap.ts"
+import { readCapture } from "./capture.ts"
 import { rdmap } from "./formats/Iwarp.ts"
 import { tcpStreams } from "./tcpStreams.ts"
 
@@ -25,11 +26,27 @@ const all = (stream: FpduStream): Array<StreamFpdu | StreamGap> => {
   return out
 }
 
+/** All numbers of a unit under the names of the table, absent where it has none. */
+const fieldsOf = (frame: number, ulpdu: Uint8Array): Record<string, bigint> => {
+  const ddp = parseDdp(ulpdu)
+  const rdmap = parseRdmap(ulpdu)
+  if (!ddp.ok || !rdmap.ok) throw new Error(`frame ${frame}`)
+  const { kind, ulpOctet: _, ...segment } = ddp.value
+  const { ulpWord: __, ...shown } =
+    kind === "untagged" ? (segment as Ddp & { kind: "untagged" }) : { ulpWord: 0, ...segment }
+  const request = rdmap.value.kind === "readRequest" ? rdmap.value : {}
+  const opcode = rdmapOpcode(rdmap.value)
+  const all = { ...shown, ...request, frame, ulpduBytes: ulpdu.length, opcode }
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([field, value]) => (typeof value === "string" ? [] : [[field, BigInt(value)]])),
+  )
+}
+
 describe.each([
   ["siw_rping_v4", false],
   ["siw_crc_rping_v4", true],
 ])("the capture %s", (name, crc) => {
-  const streams = [...tcpStreams(captureFrames(name)).values()]
+  const streams = [...tcpStreams(readCapture(name).map(({ octets }) => octets)).values()]
   const opened = streams.map((segments) => {
     const opening = parseMpa(segments[0]!.payload)
     if (!opening.ok) throw new Error(JSON.stringify(opening.error))
@@ -56,6 +73,24 @@ describe.each([
     for (const unit of units)
       expect(unit).toMatchObject({ kind: "fpdu", crc: crc ? "right" : "absent", wrongMarkers: 0 })
     expect(units.every((unit) => unit.kind === "fpdu" && unit.aligned)).toBe(true)
+  })
+
+  it("says of each unit what tshark 4.0.17 says", () => {
+    const lines = readFileSync(new URL(`../../../testdata/captures/${name}.tshark.tsv`, import.meta.url), "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.split("\t"))
+    const [columns, ...rows] = lines as [Array<string>, ...Array<Array<string>>]
+    const expected = rows.map((row) =>
+      Object.fromEntries(columns.flatMap((column, index) => (row[index] ? [[column, BigInt(row[index])]] : []))),
+    )
+    const said = streams.flatMap((segments, index) => {
+      // Every segment carries one unit, so the units have the frames of the segments behind the opening one.
+      const units = opened[index]!.found.filter((unit) => unit.kind === "fpdu")
+      expect(units).toHaveLength(segments.length - 1)
+      return units.map((unit, at) => fieldsOf(segments[at + 1]!.frame, unit.ulpdu))
+    })
+    expect(said.sort((a, b) => Number(a.frame! - b.frame!))).toEqual(expected)
   })
 
   it("each unit is an RDMAP message that is emitted again as it was", () => {
@@ -275,6 +310,23 @@ describe("the stream", () => {
     const stream = new FpduStream({ markers: true, crc: false })
     stream.push(octets)
     expect(all(stream)).toMatchObject([{ kind: "fpdu", wrongMarkers: 1 }])
+  })
+
+  test("octets that look like headers everywhere cost no more than their share", () => {
+    for (const cut of [4, 1448]) {
+      const octets = new Uint8Array(500_000)
+      for (let at = 0; at < octets.length; at += 4) octets.set([0xff, 0xff, 0x41, 0x40], at)
+      const stream = new FpduStream({ markers: false, crc: true })
+      stream.lose(4)
+      let bytes = 0
+      for (let at = 0; at < octets.length; at += cut) {
+        stream.push(octets.subarray(at, at + cut))
+        for (const unit of all(stream)) bytes += unit.bytes
+      }
+      stream.end()
+      for (const unit of all(stream)) bytes += unit.bytes
+      expect(bytes).toBe(octets.length + 4)
+    }
   })
 
   test("arbitrary octets end, account for every octet and throw nothing", () => {

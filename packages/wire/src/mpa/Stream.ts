@@ -51,8 +51,8 @@ export class FpduStream {
   /** Where the memory at hand ends that is this stream's own. */
   #room = 0
   #position = 0
-  /** Positions where segments start, from `#position` on. */
-  #segments: Array<number> = []
+  /** Positions where segments start, from `#position` on, in order. */
+  readonly #segments = new Set<number>()
   #searching = false
   /** Octets from `#at` on that were searched in vain. */
   #searched = 0
@@ -69,7 +69,7 @@ export class FpduStream {
   /** Takes the octets of the next segment. The units given out may be views of them. */
   push(octets: Uint8Array): void {
     if (octets.length === 0) return
-    this.#segments.push(this.#position + this.#end - this.#at)
+    this.#segments.add(this.#position + this.#end - this.#at)
     this.#budget = Math.min(this.#budget + octets.length * SEARCH_FACTOR, 0x4000_0000)
     if (this.#at === this.#end) {
       this.#octets = octets
@@ -98,7 +98,7 @@ export class FpduStream {
     const position = this.#lost?.position ?? this.#position
     this.#skip(held)
     this.#position += bytes
-    this.#segments = []
+    this.#segments.clear()
     this.#lost = { kind: "gap", position, bytes: this.#position - position, reason: "lost" }
     this.#search(0)
   }
@@ -150,7 +150,10 @@ export class FpduStream {
     this.#at += bytes
     this.#position += bytes
     this.#searched = Math.max(0, this.#searched - bytes)
-    while (this.#segments.length > 0 && this.#segments[0]! < this.#position) this.#segments.shift()
+    for (const position of this.#segments) {
+      if (position >= this.#position) break
+      this.#segments.delete(position)
+    }
   }
 
   /** Looks for a unit, `skipped` octets on or later. */
@@ -193,11 +196,11 @@ export class FpduStream {
     if (plausible === false) return "none"
     if (plausible === undefined) return this.#ended ? "none" : "more"
     const bytes = fpduBytes(u16(this.#octets, at))
-    const isSegment = this.#segments.includes(this.#position + at - this.#at)
-    if (!isSegment && bytes > this.#budget) return "none"
+    if (bytes > this.#budget) return "none"
     if (at + bytes > this.#end) return this.#ended ? "none" : "more"
     if (!this.#mode.crc) {
       const next = this.#looksLikeUnit(at + bytes)
+      const isSegment = this.#segments.has(this.#position + at - this.#at)
       return next === true || (isSegment && next !== false) ? at : next === false || this.#ended ? "none" : "more"
     }
     this.#budget -= bytes
@@ -238,7 +241,7 @@ export class FpduStream {
       wrongMarkers += unmark(octets, header, start + bytes, position + lead, plain)
       ulpdu = plain.subarray(FPDU_BYTES, FPDU_BYTES + ulpduBytes)
     }
-    const aligned = this.#segments.includes(position)
+    const aligned = this.#segments.has(position)
     return { kind: "fpdu", position, bytes, ulpdu, crc: verdict, aligned, wrongMarkers }
   }
 }
