@@ -56,7 +56,8 @@ export const putCrc = (octets: Uint8Array, at: number, crc: number): void => {
   octets[at + 3] = crc >>> 24
 }
 
-export const crcAt = (octets: Uint8Array, at: number): number =>
+/** The CRC that stands here. */
+export const crcField = (octets: Uint8Array, at: number): number =>
   (octets[at]! | (octets[at + 1]! << 8) | (octets[at + 2]! << 16) | (octets[at + 3]! << 24)) >>> 0
 
 /** `absent`: the field is 0, as it is where no CRC is used. */
@@ -64,7 +65,7 @@ export type CrcVerdict = "right" | "wrong" | "absent"
 
 /** What the CRC of a unit says that lies whole from `start` on, markers or none, its CRC at `at`. */
 export const crcVerdict = (octets: Uint8Array, start: number, at: number): CrcVerdict => {
-  const found = crcAt(octets, at)
+  const found = crcField(octets, at)
   // A right CRC may be 0, by chance; one that is absent can hardly be right.
   if (found === crc32c(octets, start, at)) return "right"
   return found === 0 ? "absent" : "wrong"

@@ -1,5 +1,5 @@
 import { u16 } from "../Octets.ts"
-import { type CrcVerdict, crcVerdict, FPDU_BYTES, FPDU_CRC_BYTES, fpduBytes } from "./Fpdu.ts"
+import { type CrcVerdict, crcField, crcVerdict, FPDU_BYTES, FPDU_CRC_BYTES, fpduBytes } from "./Fpdu.ts"
 import { MARKER_BYTES, MARKER_INTERVAL, type MpaMode, markedBytes } from "./Framer.ts"
 
 /** A unit found in a stream. Positions count octets from the first one behind the opening frame. */
@@ -231,8 +231,9 @@ export class FpduStream {
     const content = fpduBytes(ulpduBytes)
     const bytes = lead + (markers ? markedBytes(position + lead, content) : content)
     if (start + bytes > this.#end) return "more"
-    const crcAt = start + bytes - FPDU_CRC_BYTES
-    const verdict = crcVerdict(octets, start, crcAt)
+    const at = start + bytes - FPDU_CRC_BYTES
+    const isAbsent = !this.#mode.crc && crcField(octets, at) === 0
+    const verdict = isAbsent ? "absent" : crcVerdict(octets, start, at)
     let wrongMarkers = 0
     if (lead > 0 && (u16(octets, start) !== 0 || u16(octets, start + 2) !== 0)) wrongMarkers++
     let ulpdu = octets.subarray(header + FPDU_BYTES, header + FPDU_BYTES + ulpduBytes)
