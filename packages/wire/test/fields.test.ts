@@ -65,7 +65,7 @@ test("addresses and tags", () => {
 
 test("both paths and the IP addresses of a connection request", () => {
   const fields = textsOf("connection request", "cm")
-  expect(fields).toContainEqual([expect.any(Number), "primary.localGid", "fd00::1"])
+  expect(fields).toContainEqual([expect.any(Number), "primary.localGid", "::ffff:10.0.0.1"])
   expect(fields).toContainEqual([expect.any(Number), "alternate.flowLabel", "344865"])
   expect(fields).toContainEqual([expect.any(Number), "ip.destination", "::a00:2"])
 })

@@ -1,4 +1,4 @@
-import { parseIpv6Address } from "../src/Address.ts"
+import { mappedGid, parseIpv6Address } from "../src/Address.ts"
 import { cmPrivateData, emitCm, emitIpCm, serviceIdOf } from "../src/Cm.ts"
 import { crc32 } from "../src/Crc.ts"
 import type { DecodeOptions } from "../src/Decode.ts"
@@ -270,8 +270,8 @@ const ips = (): ReadonlyArray<MadeFrame> => {
   }))
 }
 
-const erf = (): MadeFrame => {
-  const packet = roce({ kind: "global", lrh, grh }, Ib.opcodeOf(0x06)!)
+/** A record of an Endace card around a native packet. */
+export const inErf = (packet: Uint8Array): Uint8Array => {
   const octets = new Uint8Array(16 + packet.length)
   const header = {
     timestamp: Uint8Array.of(0, 0, 0, 0x80, 1, 2, 3, 4),
@@ -283,7 +283,7 @@ const erf = (): MadeFrame => {
     extensions: none,
   }
   octets.set(packet, emitErf(header, octets))
-  return { name: "erf", link: "erf", octets }
+  return octets
 }
 
 /** A request of connection management over RoCEv2, from its fields. */
@@ -293,8 +293,8 @@ const connection = (): MadeFrame => {
   const path = {
     localLid: 0xffff,
     remoteLid: 0xffff,
-    localGid: gids.sourceGid,
-    remoteGid: gids.destinationGid,
+    localGid: mappedGid(ip.source),
+    remoteGid: mappedGid(ip.destination),
     flowLabel: 0x12345,
     rate: 3,
     trafficClass: 0x6a,
@@ -375,6 +375,6 @@ export const madeFrames: ReadonlyArray<MadeFrame> = [
   ...tunnels(),
   ...controls(),
   ...ips(),
-  erf(),
+  { name: "erf", link: "erf", octets: inErf(roce({ kind: "global", lrh, grh }, Ib.opcodeOf(0x06)!)) },
   connection(),
 ]

@@ -92,8 +92,8 @@ export interface IcrcNode extends Place {
 }
 
 /** The CRC of a native packet's link, or of an Ethernet frame (FCS) when the capture has it. */
-export interface LinkCrcNode extends Place {
-  readonly format: "vcrc" | "fcs"
+export interface LinkCrcNode<F extends "vcrc" | "fcs"> extends Place {
+  readonly format: F
   readonly value: number | undefined
   readonly verdict: CrcVerdict
 }
@@ -101,7 +101,14 @@ export interface LinkCrcNode extends Place {
 export type AnyHeaderNode = { readonly [F in keyof Headers]: HeaderNode<F> }[keyof Headers]
 
 /** One part of a frame. */
-export type Node = AnyHeaderNode | PayloadNode | PaddingNode | RawNode | IcrcNode | LinkCrcNode
+export type Node =
+  | AnyHeaderNode
+  | PayloadNode
+  | PaddingNode
+  | RawNode
+  | IcrcNode
+  | LinkCrcNode<"vcrc">
+  | LinkCrcNode<"fcs">
 
 /** The node of a format. */
 export type NodeOf<F extends Node["format"]> = Extract<Node, { readonly format: F }>
