@@ -1,6 +1,7 @@
 import { type RunFault, stepRun } from "@rdmakit/fabric"
 import type { Run, RunOutcome } from "@rdmakit/scenario"
 import { Effect } from "effect"
+import { prepareCompiler } from "./Compiler.ts"
 import { Interrupts } from "./Interrupts.ts"
 import { ProgressLine } from "./ProgressLine.ts"
 import { Screen } from "./Screen.ts"
@@ -40,6 +41,7 @@ export const execute = (run: Run): Effect.Effect<RunOutcome, RunFault, Screen | 
     const { err, columns } = yield* Screen
     const interrupts = yield* Interrupts
     let stopped = false
+    prepareCompiler()
     yield* interrupts.hold(() => {
       stopped = true
     })
