@@ -4,14 +4,12 @@ import type { Headers, Node } from "../src/Decode.ts"
 import { opcodeOf } from "../src/Infiniband.ts"
 import { captures, readCapture } from "./capture.ts"
 import { inErf, madeFrames } from "./frames.ts"
+import { type Asked, lldpFields, pfcFields } from "./tsharkControl.ts"
 
 /** What tshark may say of one field: a number in any base, or text. Several, when a header comes twice. */
 export type Said = ReadonlyArray<bigint | string>
 
 type Value = number | bigint | boolean | string
-/** What to ask tshark for, and what the nodes of a format say of it. */
-type Asked<F extends keyof Headers> = Readonly<Record<string, (value: Headers[F]) => Value | undefined>>
-
 const ipv4Fields: Asked<"ipv4"> = {
   "ip.dsfield": (ip) => ip.trafficClass,
   "ip.id": (ip) => ip.identification,
@@ -138,22 +136,8 @@ const asked: { readonly [F in keyof Headers]?: Asked<F> } = {
     "infiniband.mad.attributeid": (mad) => mad.attribute,
     "infiniband.mad.attributemodifier": (mad) => mad.modifier,
   },
-  pfc: {
-    "macc.opcode": (pfc) => (pfc.kind === "pause" ? 0x0001 : 0x0101),
-    "macc.pause_time": (pfc) => (pfc.kind === "pause" ? pfc.quanta : undefined),
-    ...Object.fromEntries(
-      Array.from({ length: 8 }, (_, priority) => [
-        `macc.cbfc.enbv.c${priority}`,
-        (pfc: Headers["pfc"]) => (pfc.kind === "pfc" ? pfc.quanta[priority] !== undefined : undefined),
-      ]),
-    ),
-    ...Object.fromEntries(
-      Array.from({ length: 8 }, (_, priority) => [
-        `macc.cbfc.pause_time.c${priority}`,
-        (pfc: Headers["pfc"]) => (pfc.kind === "pfc" ? (pfc.quanta[priority] ?? 0) : undefined),
-      ]),
-    ),
-  },
+  pfc: pfcFields,
+  lldp: lldpFields,
 }
 
 /** tshark's names of the fields of connection management that differ from ours. */
@@ -249,9 +233,10 @@ export const tsharkOptions = [
 /** What our decoder says, under tshark's names. */
 const ourFields = (nodes: ReadonlyArray<Node>): ReadonlyMap<string, Said> => {
   const all = new Map<string, Array<bigint | string>>()
-  const say = (name: string, value: Value | undefined): void => {
-    if (value === undefined) return
-    all.set(name, [...(all.get(name) ?? []), typeof value === "string" ? value : BigInt(value)])
+  const say = (name: string, value: Value | ReadonlyArray<Value> | undefined): void => {
+    const values = Array.isArray(value) ? (value as ReadonlyArray<Value>) : value === undefined ? [] : [value as Value]
+    const said = values.map((one) => (typeof one === "string" ? one : BigInt(one)))
+    if (said.length > 0) all.set(name, [...(all.get(name) ?? []), ...said])
   }
   for (const node of nodes) {
     const { format } = node
@@ -265,9 +250,11 @@ const ourFields = (nodes: ReadonlyArray<Node>): ReadonlyMap<string, Said> => {
       }
     }
     if (format === "cm") sayCm(node.value, say)
-    const fields = (asked as Readonly<Record<string, Readonly<Record<string, (value: unknown) => Value | undefined>>>>)[
-      format
-    ]
+    const fields = (
+      asked as Readonly<
+        Record<string, Readonly<Record<string, (value: unknown) => Value | ReadonlyArray<Value> | undefined>>>
+      >
+    )[format]
     if (fields === undefined || !("value" in node)) continue
     for (const [name, read] of Object.entries(fields)) say(name, read(node.value))
   }
