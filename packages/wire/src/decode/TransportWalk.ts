@@ -11,8 +11,8 @@ export interface Around {
   readonly header: number
 }
 
-/** The queue pair of general services, where connection management talks. */
-const GENERAL_SERVICES = 1
+/** Management talks on queue pairs 0 (subnet management) and 1 (general services, connection management). */
+const MANAGEMENT_QP_MAX = 1
 
 /** Reads a BTH, its headers, the payload, padding and ICRC, which end at `end`. What is wrong leaves the ICRC readable. */
 export const walkTransport = (decoder: Decoder, around: Around, start: number, end: number): void => {
@@ -62,7 +62,7 @@ const walkHeaders = (decoder: Decoder, carrier: Carrier | undefined, start: numb
     decoder.raw(lie.error, at, icrc)
     return
   }
-  if (destinationQp === GENERAL_SERVICES && opcode.service === "Ud" && payloadEnd - at === MAD_PACKET_BYTES) {
+  if (destinationQp <= MANAGEMENT_QP_MAX && opcode.service === "Ud" && payloadEnd - at === MAD_PACKET_BYTES) {
     decoder.mad(at, payloadEnd)
   } else decoder.payload("transport", at, payloadEnd)
   decoder.padding("transport", payloadEnd, icrc)

@@ -7,7 +7,7 @@ export interface Reth {
   /** 64 bits. */
   readonly virtualAddress: bigint
   readonly remoteKey: number
-  /** Octets of the whole message, not of this packet: 0 to 2^31. */
+  /** Octets of the whole message, not of this packet: 32 bits, of which responders refuse more than 2^31. */
   readonly dmaBytes: number
 }
 
