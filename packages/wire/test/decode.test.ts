@@ -195,3 +195,33 @@ test("link types of capture files", () => {
     undefined,
   ])
 })
+
+describe("other links", () => {
+  const packet = byName("ipv4 Rc SendOnly").octets
+  const ip = packet.subarray(14)
+  const before = (text: string, rest: Uint8Array): Uint8Array => new Uint8Array([...Buffer.from(text, "hex"), ...rest])
+  const inside = "ipv4 udp bth payload padding icrc"
+
+  test.each<readonly [string, NonNullable<DecodeOptions["link"]>, Uint8Array, string]>([
+    ["raw IP", "ip", ip, inside],
+    [
+      "Linux cooked",
+      "linuxCooked",
+      before("0004000100065254000000010000 0800".replaceAll(" ", ""), ip),
+      `linuxCooked ${inside}`,
+    ],
+    [
+      "Linux cooked, version 2",
+      "linuxCooked2",
+      before("0800000000000002000104065254000000010000", ip),
+      `linuxCooked2 ${inside}`,
+    ],
+    ["ERF of Ethernet", "erf", before("0000000000000000020400900000007e0000", packet), `erf ethernet ${inside}`],
+  ])("%s", (_, link, octets, expected) => {
+    const nodes = decode(octets, { link })
+    expectTiles(nodes, octets)
+    expect(formats(nodes)).toBe(expected)
+    expect(nodeOf(nodes, "icrc")?.verdict).toBe("right")
+    expect(emitNodes(nodes, octets)).toEqual(octets)
+  })
+})

@@ -223,7 +223,7 @@ export const tsharkFields: ReadonlyArray<string> = [
   ]),
 ]
 
-/** Protocols that guess wrong, and one that hides the tags of VLANs. */
+/** Protocols that are off since they take RoCE's payload or port for theirs; sequence numbers as they are sent. */
 export const tsharkOptions = [
   ...["tftp", "rpcordma", "smb_direct", "nvme-rdma"].flatMap((name) => ["--disable-protocol", name]),
   "-o",
