@@ -39,6 +39,14 @@ describe("run", () => {
     },
   )
 
+  test("refuses a kernel that cannot serve, and says why", async () => {
+    const out = place()
+    const run = await rdmakit(["run", "incast16/hpcc.config.txt", "--out", out, "--kernel", "fused"])
+    expect(run.code).toBe(2)
+    expect(run.err).toContain("error: --kernel fused: the fused kernel cannot keep ns-3's order of ties")
+    expect(existsSync(out)).toBe(false)
+  })
+
   test("writes a summary and a table of flows, and prints the former with --json", async () => {
     const out = place()
     const { code, out: text } = await rdmakit(["run", "pfcdemo/timely.config.txt", "--out", out, "--json"])

@@ -75,7 +75,13 @@ export interface SwitchPorts {
  * arrived, `dequeued` when its last hop's serialization starts. Packets that fall under `Shortcut` pass without a call.
  */
 export interface Switch {
-  /** "lazy": nothing but `dequeued`'s own arguments decides what it does, so a kernel may call it late. */
+  /**
+   * "lazy": `dequeued` may be called late, though before anything else happens at that egress. So what it does depends on
+   * its arguments, on what it did at that egress before, and on what the kernel says of that egress; what it changes for
+   * others is to take away from what the switch holds, in whatever order; and it sends nothing but the resume for a pause
+   * that `admit` sent. As long as such a pause is out it is called in time. Before `route` is asked about queue lengths,
+   * and before `admit`, whatever should have left has left.
+   */
   readonly dequeue: "eager" | "lazy"
   /** False: a route holds for a flow until links change, and a kernel asks for it once. True: it asks for each packet. */
   readonly perPacket: boolean

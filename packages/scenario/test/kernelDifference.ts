@@ -54,7 +54,7 @@ const started = ({ options, switchSettings, flows, until }: RandomCase, kernel: 
 export interface Played {
   readonly outcome: RunOutcome
   readonly seen: number
-  /** Packets, and bytes of buffer policy words, that are left at the end. */
+  /** Packets left at the end. */
   readonly alive: number
 }
 

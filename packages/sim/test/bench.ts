@@ -33,9 +33,11 @@ export class Bench {
   private readonly sends: Array<{ node: number; fields: PacketFields }> = []
   private readonly firstPort: ReadonlyArray<number>
 
-  constructor({ hosts, switches, links, plainSwitch = {}, nic = {}, script = [], ...options }: BenchOptions) {
+  constructor(
+    { hosts, switches, links, plainSwitch = {}, nic = {}, script = [], ...options }: BenchOptions,
+    Kernel: typeof ExactKernel = script.length > 0 ? FaultyKernel : ExactKernel,
+  ) {
     const network = networkOf(hosts, switches, links)
-    const Kernel = script.length > 0 ? FaultyKernel : ExactKernel
     const kernel = new Kernel({
       network,
       pool: this.pool,

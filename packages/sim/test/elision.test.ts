@@ -1,7 +1,8 @@
 import { PacketPool } from "@rdmakit/packet"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { ExactKernel, type TieOrder } from "../src/index.ts"
+import { ExactKernel, FusedKernel, type TieOrder } from "../src/index.ts"
+import { Bench, threeHosts } from "./bench.ts"
 import { NaiveKernel } from "./NaiveKernel.ts"
 import {
   Journal,
@@ -53,8 +54,13 @@ const scenario = fc
   })
 type Scenario = typeof scenario extends fc.Arbitrary<infer A> ? A : never
 
-/** Puts policies into a kernel, runs it, and tells all that it showed. */
-const play = (s: Scenario, kernel: ExactKernel | NaiveKernel, run: () => void): ReadonlyArray<string> => {
+/** Puts policies into a kernel, runs it, and tells all that it showed; untraced, what hosts saw. */
+const play = (
+  s: Scenario,
+  kernel: ExactKernel | NaiveKernel,
+  run: () => void,
+  isTraced = true,
+): ReadonlyArray<string> => {
   const { network, hosts } = s
   const routes = shortestRoutes(network)
   const journal = new Journal()
@@ -73,12 +79,13 @@ const play = (s: Scenario, kernel: ExactKernel | NaiveKernel, run: () => void): 
       kernel.switches[node] = new PlainSwitch(kernel, {
         routes: routes[node]!,
         perPacket: s.perPacket,
+        dequeue: "lazy",
         ...(s.pauseBytes === undefined ? {} : { pauseBytes: s.pauseBytes }),
         ...(s.queueBytesMax === undefined ? {} : { queueBytesMax: s.queueBytesMax }),
       })
     }
   }
-  kernel.tracer = journal
+  if (isTraced) kernel.tracer = journal
   kernel.onCall = (now, _target, index) => {
     const { from, to, priority, wireBytes, count } = s.sends[index]!
     const source = from % hosts
@@ -128,4 +135,50 @@ describe("the exact kernel", () => {
       { numRuns: 250 },
     )
   }, 60_000)
+})
+
+describe("the fused kernel", () => {
+  it("does the same, traced or not", () => {
+    fc.assert(
+      fc.property(scenario, fc.boolean(), (s, isTraced) => {
+        const options = { ties: "canonical", strict: s.strict, hopsMax: HOPS_MAX, pfcBytes: PFC_BYTES } as const
+        const naive = new NaiveKernel(s.network, serializationPs, options)
+        const expected = play(s, naive, () => naive.run(), isTraced)
+        const pool = new PacketPool({ capacity: 64 })
+        const kernel = new FusedKernel({
+          network: s.network,
+          pool,
+          discipline: s.strict ? "strict" : "round-robin",
+          serializationPs,
+          wireBytesMax: 1000,
+          pfcBytes: PFC_BYTES,
+          hopsMax: HOPS_MAX,
+        })
+        const run = () => {
+          while (kernel.run(Number.POSITIVE_INFINITY, 7) > 0);
+        }
+        expect(play(s, kernel, run, isTraced)).toEqual(expected)
+        expect([kernel.packetHops, pool.alive]).toEqual([naive.packetHops, naive.pool.alive])
+      }),
+      { numRuns: 250 },
+    )
+  }, 60_000)
+
+  it("takes one event a hop at switches, though packets wait", () => {
+    const flow = { priority: 3, wireBytes: 1000, flow: 0 }
+    const eventsOf = (Kernel: typeof ExactKernel) => {
+      const bench = new Bench({ ...threeHosts, plainSwitch: { dequeue: "lazy" } }, Kernel)
+      for (const source of [0, 1]) bench.send(0, source, 2, flow, 50)
+      bench.run()
+      expect(bench.times()).toEqual(Array.from({ length: 100 }, (_, i) => 4000 + 1000 * i))
+      return bench.kernel.events
+    }
+    // Calls, arrivals, and the ends that the hosts wait for; and in the exact kernel those that the switch waits for.
+    expect(eventsOf(FusedKernel)).toBe(100 + 200 + 98)
+    expect(eventsOf(ExactKernel)).toBe(100 + 200 + 98 + 99)
+  })
+
+  it("cannot have ties by insertion", () => {
+    expect(() => new Bench({ ...threeHosts, ties: "insertion" }, FusedKernel)).toThrow(RangeError)
+  })
 })

@@ -54,6 +54,8 @@ export const shortestRoutes = ({
 export interface PlainSwitchOptions {
   readonly routes: ReadonlyArray<number | undefined>
   readonly perPacket?: boolean
+  /** It bears both. Default "eager". */
+  readonly dequeue?: "eager" | "lazy"
   /** Pauses an ingress (port, priority) that holds so many bytes, and resumes it at half of that. Default: never. */
   readonly pauseBytes?: number
   /** Drops what would make an egress queue longer than this. */
@@ -62,7 +64,7 @@ export interface PlainSwitchOptions {
 
 /** The least a switch can be: queue by priority, static pauses. Counts how often it was asked for a route. */
 export class PlainSwitch implements Switch {
-  readonly dequeue = "eager"
+  readonly dequeue: "eager" | "lazy"
   readonly perPacket: boolean
   routed = 0
   private readonly ports: SwitchPorts
@@ -74,6 +76,7 @@ export class PlainSwitch implements Switch {
     this.ports = ports
     this.options = options
     this.perPacket = options.perPacket ?? false
+    this.dequeue = options.dequeue ?? "eager"
   }
   route(_now: number, packet: Packet): number {
     this.routed++
