@@ -1,1 +1,6 @@
-export {}
+export { Addresses } from "./Addresses.ts"
+export { Clock } from "./Clock.ts"
+export { Observer } from "./Observer.ts"
+export { type Operation, operationOf } from "./Operations.ts"
+export { Sighting, type SightingKind } from "./Sighting.ts"
+export { type Crc, type Verdicts, Verifier } from "./Verifier.ts"
