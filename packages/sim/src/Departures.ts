@@ -1,3 +1,4 @@
+import type { Time } from "@rdmakit/protocol"
 import type { ExactKernelOptions } from "./ExactKernelOptions.ts"
 import * as P from "./PortTable.ts"
 import { Transmitter } from "./Transmitter.ts"
@@ -97,23 +98,30 @@ export abstract class Departures extends Transmitter {
 
   /** The departures of a port, at which something waits, that should have been. */
   protected readonly catchUp = (port: number, base: number): void => {
-    const { packet, ports, portF64 } = this
-    // Whoever has the cursor is in the middle of something.
-    const { handle } = packet
     const now = this.time
     const order = this.currentOrder
-    const busyUntil = (base >> 1) | P.BUSY_UNTIL_F64
-    while ((ports[base | P.STATE]! & P.BUSY_MASK) === P.Busy.Silent) {
-      const then = portF64[busyUntil]!
-      if (then > now || (then === now && port >= order)) break
-      this.time = then
-      this.currentOrder = port
-      this.transmit(port, base)
-      this.time = now
-      this.currentOrder = order
-      if (ports[base | P.OCCUPIED] === 0) break
-    }
+    if (!this.isLate(port, base, now, order)) return
+    const { packet, ports, portF64, queues } = this
+    // Whoever has the cursor is in the middle of something.
+    const { handle } = packet
+    this.currentOrder = port
+    do {
+      this.time = portF64[(base >> 1) | P.BUSY_UNTIL_F64]!
+      ports[base | P.STATE]! &= ~P.BUSY_MASK
+      const queue = queues.next(port)
+      if (queue < 0) break
+      this.sendFromSwitch(port, base, queue, queues.dequeue(port, queue))
+    } while (ports[base | P.OCCUPIED] !== 0 && this.isLate(port, base, now, order))
+    this.time = now
+    this.currentOrder = order
     packet.at(handle)
+  }
+
+  /** Whether what a port sends is over, and nobody has looked since. */
+  private readonly isLate = (port: number, base: number, now: Time, order: number): boolean => {
+    if ((this.ports[base | P.STATE]! & P.BUSY_MASK) !== P.Busy.Silent) return false
+    const until = this.portF64[(base >> 1) | P.BUSY_UNTIL_F64]!
+    return until < now || (until === now && port < order)
   }
 
   /** Packets waiting in the queues of switches. */
