@@ -18,6 +18,10 @@ const PACKED_CHUNK_OCTETS = 65536
 export interface CaptureFileOptions extends Pick<CaptureReaderOptions, "maxRecordOctets"> {
   /** Called with the octets read of the file as it lies on the disk, and its size where it has one. */
   readonly onProgress?: ((octets: number, ofOctets: number | undefined) => void) | undefined
+  /** Of {@link visitCapture}: awaited whenever the records of a piece of the file were visited. */
+  readonly afterPiece?: (() => Promise<void>) | undefined
+  /** What "-" stands for; the standard input of the process by default. */
+  readonly standardInput?: AsyncIterable<Uint8Array> | undefined
 }
 
 /** Opens a capture, "-" for the standard input: its records in order. gzip and Zstandard are unpacked on the way. */
@@ -43,6 +47,7 @@ export const visitCapture = async (
   for await (const octets of unpacked(path, options, true)) {
     reader.push(octets)
     drain()
+    if (options.afterPiece !== undefined) await options.afterPiece()
   }
   reader.end()
   drain()
@@ -136,7 +141,8 @@ async function* preceded(
 
 async function* standardInput(options: CaptureFileOptions): AsyncGenerator<Uint8Array, void, undefined> {
   let octets = 0
-  for await (const chunk of process.stdin) {
+  const input: AsyncIterable<unknown> = options.standardInput ?? process.stdin
+  for await (const chunk of input) {
     octets += (chunk as Uint8Array).length
     yield chunk as Uint8Array
     options.onProgress?.(octets, undefined)
