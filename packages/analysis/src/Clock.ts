@@ -21,6 +21,7 @@ interface Scale {
 export class Clock {
   #startNs: bigint | undefined
   #scale: Scale | undefined
+  readonly #scales = new Map<CaptureInterface, Scale>()
 
   /** When the first packet was taken, in nanoseconds since 1970. */
   get startNs(): bigint | undefined {
@@ -34,7 +35,8 @@ export class Clock {
     this.#startNs = start
     let scale = this.#scale
     if (scale?.from !== packet.interface) {
-      scale = scaleOf(packet.interface, start)
+      scale = this.#scales.get(packet.interface) ?? scaleOf(packet.interface, start)
+      this.#scales.set(packet.interface, scale)
       this.#scale = scale
     }
     const { tickNs, baseHigh, baseLow, remainderNs } = scale

@@ -22,11 +22,15 @@ export class Observer {
   readonly clock = new Clock()
   readonly #sighting = new Sighting()
 
-  /** What a packet is. The same object is filled at each call. */
-  observe(packet: PacketRecord): Sighting {
+  /**
+   * What a packet is. The same object is filled at each call.
+   *
+   * @param frame its number, when it is not that of its file: captures that are read together are numbered through
+   */
+  observe(packet: PacketRecord, frame: number = packet.frame): Sighting {
     const sighting = this.#sighting
     sighting.clear()
-    sighting.frame = packet.frame
+    sighting.frame = frame
     sighting.timeNs = this.clock.read(packet)
     const data = packet.data
     sighting.data = data

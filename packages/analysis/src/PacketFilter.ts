@@ -1,0 +1,192 @@
+import { formatIpv4, formatIpv6, parseIpv4Address, parseIpv6Address } from "@rdmakit/wire/address"
+import type { Addresses } from "./Addresses.ts"
+import type { Clock } from "./Clock.ts"
+import type { Sighting } from "./Sighting.ts"
+
+/** What is wrong with a filter. */
+export class FilterError extends Error {
+  readonly _tag = "FilterError"
+  readonly term: string
+  readonly found: string
+  readonly expected: string
+
+  constructor(term: string, found: string, expected: string) {
+    super(`filter: ${term}: found "${found}", expected ${expected}`)
+    this.name = "FilterError"
+    this.term = term
+    this.found = found
+    this.expected = expected
+  }
+}
+
+/** A time in a capture: nanoseconds from its start, or from 1970. */
+type Moment = { readonly kind: "relative"; readonly ns: number } | { readonly kind: "absolute"; readonly ns: bigint }
+
+type Test = (sighting: Sighting) => boolean
+
+const UNITS: Readonly<Record<string, number>> = { "": 1e9, s: 1e9, ms: 1e6, us: 1e3, ns: 1 }
+
+const momentOf = (text: string): Moment => {
+  const relative = /^(\d+(?:\.\d+)?)(s|ms|us|ns|)$/.exec(text)
+  if (relative !== null) return { kind: "relative", ns: Number(relative[1]) * UNITS[relative[2]!]! }
+  const absolute = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z?$/.exec(text)
+  const ms = absolute === null ? Number.NaN : Date.parse(`${absolute[1]}Z`)
+  if (Number.isNaN(ms)) throw new FilterError("time", text, "1.5, 20ms, 7us or 2026-01-31T23:59:59.5Z")
+  return { kind: "absolute", ns: BigInt(ms) * 1_000_000n + BigInt((absolute![2] ?? "").padEnd(9, "0")) }
+}
+
+const numberOf = (term: string, text: string, max: number): number => {
+  const number = /^(?:0x[0-9a-f]+|\d+)$/i.test(text) ? Number(text) : Number.NaN
+  if (!(number <= max)) throw new FilterError(term, text, `a number 0..${max}, decimal or 0x…`)
+  return number
+}
+
+/** `A..B`, either of which may be missing, or one number. */
+const rangeOf = <A>(
+  term: string,
+  text: string,
+  parse: (part: string) => A,
+): readonly [A | undefined, A | undefined] => {
+  const parts = text.split("..")
+  if (parts.length > 2 || text === "" || text === "..") throw new FilterError(term, text, "one value, or FROM..TO")
+  if (parts.length === 1) return [parse(text), parse(text)]
+  return [parts[0] === "" ? undefined : parse(parts[0]!), parts[1] === "" ? undefined : parse(parts[1]!)]
+}
+
+const within = (value: number, [from, to]: readonly [number | undefined, number | undefined]): boolean =>
+  value >= 0 && (from === undefined || value >= from) && (to === undefined || value <= to)
+
+const kinds: Readonly<Record<string, Test>> = {
+  roce: ({ kind }) => kind === "roce",
+  tcp: ({ kind }) => kind === "tcp",
+  pfc: ({ kind }) => kind === "pause",
+  other: ({ kind }) => kind === "other",
+  cnp: ({ operation }) => operation?.kind === "notify",
+  ack: ({ syndrome }) => syndrome >= 0 && syndrome < 0x20,
+  rnr: ({ syndrome }) => syndrome >> 5 === 1,
+  nak: ({ syndrome }) => syndrome >> 5 === 3,
+  marked: ({ trafficClass }) => trafficClass >= 0 && (trafficClass & 3) === 3,
+  cm: ({ destinationQp, operation }) => destinationQp === 1 && operation?.opcode.service === "Ud",
+  cut: ({ isTruncated }) => isTruncated,
+}
+
+/** The terms that a filter may have. */
+export const filterTerms = "time frame address source destination qp psn opcode is"
+
+/** An address in the form that it is printed in. */
+const plainAddress = (text: string): string => {
+  const ipv4 = parseIpv4Address(text)
+  if (ipv4 !== undefined) return formatIpv4(ipv4)
+  const ipv6 = parseIpv6Address(text)
+  return ipv6 === undefined ? text.toLowerCase() : formatIpv6(ipv6)
+}
+
+/**
+ * Which packets count: terms `NAME=VALUE` joined by spaces or `&`, all of which hold. `time=10ms..20ms` counts from the
+ * first packet, `qp=0x11,0x12` is the destination, `address=10.0.0.1` either side.
+ */
+export class PacketFilter {
+  /** Queue pairs that are asked for, undefined for all. They are not part of {@link passes} when `aside`. */
+  readonly queuePairs: ReadonlySet<number> | undefined
+  readonly isEmpty: boolean
+  readonly #tests: Array<Test> = []
+  readonly #addresses: Addresses
+  readonly #clock: Clock
+
+  /**
+   * @param terms any number of texts with terms
+   * @param aside leaves queue pairs to the caller, who knows both of a connection
+   */
+  constructor(
+    terms: ReadonlyArray<string>,
+    seen: { readonly addresses: Addresses; readonly clock: Clock },
+    aside = false,
+  ) {
+    this.#addresses = seen.addresses
+    this.#clock = seen.clock
+    const queuePairs = new Set<number>()
+    for (const term of terms.flatMap((text) => text.split(/[\s&]+/)).filter((text) => text !== "")) {
+      const [name, ...rest] = term.split("=")
+      const value = rest.join("=")
+      if (rest.length === 0) throw new FilterError(name!, term, "NAME=VALUE")
+      if (name === "qp") for (const qp of value.split(",")) queuePairs.add(numberOf("qp", qp, 0xffffff))
+      else this.#tests.push(this.#test(name!, value))
+    }
+    this.queuePairs = queuePairs.size === 0 ? undefined : queuePairs
+    if (queuePairs.size > 0 && !aside) this.#tests.push(({ destinationQp }) => queuePairs.has(destinationQp))
+    this.isEmpty = this.#tests.length === 0
+  }
+
+  passes(sighting: Sighting): boolean {
+    for (const test of this.#tests) if (!test(sighting)) return false
+    return true
+  }
+
+  #test(name: string, value: string): Test {
+    switch (name) {
+      case "time":
+        return this.#time(value)
+      case "frame": {
+        const range = rangeOf(name, value, (part) => numberOf(name, part, Number.MAX_SAFE_INTEGER))
+        return ({ frame }) => within(frame, range)
+      }
+      case "psn": {
+        const range = rangeOf(name, value, (part) => numberOf(name, part, 0xffffff))
+        return ({ psn }) => within(psn, range)
+      }
+      case "address":
+      case "source":
+      case "destination":
+        return this.#address(name, plainAddress(value))
+      case "opcode":
+        return opcodeTest(value)
+      case "is": {
+        const test = Object.hasOwn(kinds, value) ? kinds[value] : undefined
+        if (test === undefined) throw new FilterError("is", value, `one of ${Object.keys(kinds).join(" ")}`)
+        return test
+      }
+      default:
+        throw new FilterError("term", name, `one of ${filterTerms}`)
+    }
+  }
+
+  #address(name: "address" | "source" | "destination", text: string): Test {
+    const known: Array<boolean> = []
+    const is = (id: number): boolean => {
+      if (id < 0) return false
+      known[id] ??= this.#addresses.text(id) === text
+      return known[id]
+    }
+    if (name === "source") return ({ source }) => is(source)
+    if (name === "destination") return ({ destination }) => is(destination)
+    return ({ source, destination }) => is(source) || is(destination)
+  }
+
+  #time(value: string): Test {
+    const [from, to] = rangeOf("time", value, momentOf)
+    let fromNs: number | undefined
+    let toNs: number | undefined
+    const place = (moment: Moment | undefined, none: number): number => {
+      if (moment === undefined) return none
+      return moment.kind === "relative" ? moment.ns : Number(moment.ns - this.#clock.startNs!)
+    }
+    return ({ timeNs }) => {
+      if (Number.isNaN(timeNs)) return false
+      fromNs ??= place(from, Number.NEGATIVE_INFINITY)
+      toNs ??= place(to, Number.POSITIVE_INFINITY)
+      return timeNs >= fromNs && timeNs <= toNs
+    }
+  }
+}
+
+const opcodeTest = (value: string): Test => {
+  if (/^(?:0x[0-9a-f]+|\d+)$/i.test(value)) {
+    const code = numberOf("opcode", value, 255)
+    return ({ opcode }) => opcode === code
+  }
+  const words = value.toLowerCase().split(/[_-]/)
+  return ({ operation }) => {
+    const name = operation?.name.toLowerCase()
+    return name !== undefined && words.every((word) => name.includes(word))
+  }
+}
