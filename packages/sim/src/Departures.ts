@@ -21,6 +21,10 @@ export abstract class Departures extends Transmitter {
   /** Priorities of the peer of each port that its switch has paused, a bit each; and how many those are for each node. */
   private readonly pausing: Int32Array
   private readonly pausesOut: Int32Array
+  /** Of each node, in the places of its ports: those at which something may wait, so many. */
+  private readonly waitingAt: Int32Array
+  private readonly waitingCount: Int32Array
+  private readonly isListed: Uint8Array
   /** Switches whose departures are never late. */
   private readonly alwaysEager: Uint8Array
   private isPrepared = false
@@ -32,6 +36,9 @@ export abstract class Departures extends Transmitter {
     const { nodes, ports, portNode } = options.network
     this.pausing = new Int32Array(ports)
     this.pausesOut = new Int32Array(nodes)
+    this.waitingAt = new Int32Array(ports)
+    this.waitingCount = new Int32Array(nodes)
+    this.isListed = new Uint8Array(ports)
     this.alwaysEager = new Uint8Array(nodes)
     this.portsFrom = new Int32Array(nodes + 1)
     for (const node of portNode) this.portsFrom[node + 1]!++
@@ -85,15 +92,28 @@ export abstract class Departures extends Transmitter {
     if (this.fused && this.ports[base | P.OCCUPIED] !== 0) this.catchUp(port, base)
   }
 
+  /** Something comes to wait at a port of a switch. */
+  protected readonly list = (port: number): void => {
+    if (this.isListed[port] !== 0) return
+    this.isListed[port] = 1
+    const node = this.nodeOf[port]!
+    this.waitingAt[this.portsFrom[node]! + this.waitingCount[node]!++] = port
+  }
+
   /** Makes up for the departures of all ports of a switch. */
   protected readonly settleNode = (node: number): void => {
-    const { portIds, ports } = this
-    if (this.alwaysEager[node] !== 0) return
-    const end = this.portsFrom[node + 1]!
-    for (let at = this.portsFrom[node]!; at < end; at++) {
-      const base = portIds[at]! << P.PORT_SHIFT
-      if (ports[base | P.OCCUPIED] !== 0) this.catchUp(portIds[at]!, base)
+    const { isListed, ports, waitingAt, waitingCount } = this
+    if (waitingCount[node] === 0 || this.alwaysEager[node] !== 0) return
+    const from = this.portsFrom[node]!
+    let kept = from
+    for (let at = from; at < from + waitingCount[node]!; at++) {
+      const port = waitingAt[at]!
+      const base = port << P.PORT_SHIFT
+      if (ports[base | P.OCCUPIED] !== 0) this.catchUp(port, base)
+      if (ports[base | P.OCCUPIED] !== 0) waitingAt[kept++] = port
+      else isListed[port] = 0
     }
+    waitingCount[node] = kept - from
   }
 
   /** The departures of a port, at which something waits, that should have been. */

@@ -244,6 +244,7 @@ export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
       this.start(egress, base, handle, false)
     } else {
       if (queue !== 0) policyWords[ingress + Shortcut.Held + queue] = held
+      if (this.fused) this.list(egress)
       this.queues.append(egress, queue, handle)
       this.kickNow(egress)
     }
@@ -390,6 +391,7 @@ export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
       if (queue !== 0) this.ports[base | P.STATE] = queue << P.LAST_SHIFT
       this.sendFromSwitch(port, base, queue, handle)
     } else {
+      if (this.fused) this.list(port)
       this.queues.append(port, queue, handle)
       this.kickNow(port)
     }
