@@ -1,6 +1,6 @@
 import { defineConfig } from "tsup"
-import { inlineConstants } from "../../scripts/build/inlineConstants.ts"
 import { lateModules } from "../../scripts/build/lateModules.ts"
+import { ourSources } from "../../scripts/build/ourSources.ts"
 
 // One self-contained program: everything is bundled from sources, so no package has to be built first.
 // Splitting keeps what is behind a dynamic import in its own chunk, loaded when it is used.
@@ -19,7 +19,7 @@ export default defineConfig({
   // Fields without a value are not defined before the constructor sets them: one that starts undefined is checked at
   // each reading, and a number written to it is boxed.
   tsconfig: "tsconfig.bundle.json",
-  esbuildPlugins: [inlineConstants, lateModules],
+  esbuildPlugins: [ourSources, lateModules],
   sourcemap: false,
   splitting: true,
   noExternal: [/.*/],
