@@ -99,16 +99,22 @@ const dropsOf = (world: World): Record<string, number> => {
   return drops
 }
 
+/** Which of the two 32-bit words of a double is the upper half on this machine: of 1.0, whose lower half is 0. */
+const UPPER = new Uint32Array(Float64Array.of(1).buffer)[0] === 0 ? 1 : 0
+
 /** 64 bits, in hex, of every flow's size, creation and completion. */
 function digestOf(flows: FlowTable): string {
-  const bits = new DataView(new ArrayBuffer(8))
+  const columns = [flows.bytes, flows.created, flows.finished].map(
+    ({ buffer, byteOffset, length }) => new Uint32Array(buffer, byteOffset, 2 * length),
+  )
   let a = 0
   let b = 0x9e3779b9
   for (let i = 0; i < flows.count; i++) {
-    for (const value of [flows.bytes[i]!, flows.created[i]!, flows.finished[i]!]) {
-      bits.setFloat64(0, value)
-      a = hash32(a, bits.getUint32(0), bits.getUint32(4))
-      b = hash32(b, bits.getUint32(4), bits.getUint32(0))
+    for (const words of columns) {
+      const upper = words[2 * i + UPPER]!
+      const lower = words[2 * i + 1 - UPPER]!
+      a = hash32(a, upper, lower)
+      b = hash32(b, lower, upper)
     }
   }
   return a.toString(16).padStart(8, "0") + b.toString(16).padStart(8, "0")

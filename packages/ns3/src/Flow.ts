@@ -101,18 +101,18 @@ export const startText = (flows: Ns3Flows, index: number): string =>
 
 class FlowReader {
   count = 0
-  readonly #tokens: Tokens
-  readonly #nodeMax: number
-  readonly #isSwitch: Uint8Array | undefined
-  readonly #flows: Ns3Flows
-  #emptyNoted = false
-  #hugeNoted = false
+  private readonly tokens: Tokens
+  private readonly nodeMax: number
+  private readonly isSwitch: Uint8Array | undefined
+  private readonly columns: Ns3Flows
+  private emptyNoted = false
+  private hugeNoted = false
 
   constructor(tokens: Tokens, capacity: number, topology: Pick<Ns3Topology, "nodes" | "switches"> | undefined) {
-    this.#tokens = tokens
-    this.#nodeMax = (topology?.nodes ?? NODES_MAX) - 1
-    this.#isSwitch = topology === undefined ? undefined : switchFlags(topology)
-    this.#flows = {
+    this.tokens = tokens
+    this.nodeMax = (topology?.nodes ?? NODES_MAX) - 1
+    this.isSwitch = topology === undefined ? undefined : switchFlags(topology)
+    this.columns = {
       count: capacity,
       src: new Int32Array(capacity),
       dst: new Int32Array(capacity),
@@ -129,13 +129,13 @@ class FlowReader {
 
   // The first word of the flow is current.
   read(): void {
-    const tokens = this.#tokens
-    const flows = this.#flows
+    const tokens = this.tokens
+    const flows = this.columns
     const index = this.count
     const line = tokens.line
-    const src = this.#node("source node")
+    const src = this.node("source node")
     tokens.need("destination node", "a host")
-    const dst = this.#node("destination node")
+    const dst = this.node("destination node")
     if (dst === src) throw tokens.fault("destination node", `a host other than ${src}`, "a flow joins two hosts")
     tokens.need("pg", "a whole number 1..7")
     const pg = tokens.wholeNumber("pg", 1, 7, "1..7 carry data, 0 is the control queue")
@@ -143,7 +143,7 @@ class FlowReader {
     const dport = tokens.wholeNumber("dport", 0, PORT_MAX)
     tokens.need("size", "a whole number of bytes")
     const sizeBytes = tokens.wholeNumber("size", 0, Number.MAX_SAFE_INTEGER, "sizes are whole bytes")
-    this.#noteSize(sizeBytes)
+    this.noteSize(sizeBytes)
     tokens.need("start", "a time in seconds")
     const startSeconds = tokens.decimal("start", 0, START_SECONDS_MAX, "starts are in seconds")
     flows.src[index] = src
@@ -162,7 +162,7 @@ class FlowReader {
   }
 
   flows(): Ns3Flows {
-    const flows = this.#flows
+    const flows = this.columns
     const count = this.count
     if (count === flows.count) return flows
     return {
@@ -180,21 +180,21 @@ class FlowReader {
     }
   }
 
-  #node(field: string): number {
-    const id = this.#tokens.wholeNumber(field, 0, this.#nodeMax)
-    if (this.#isSwitch?.[id] === 1) {
-      throw this.#tokens.fault(field, "a host", `the topology says that node ${id} is a switch`)
+  private node(field: string): number {
+    const id = this.tokens.wholeNumber(field, 0, this.nodeMax)
+    if (this.isSwitch?.[id] === 1) {
+      throw this.tokens.fault(field, "a host", `the topology says that node ${id} is a switch`)
     }
     return id
   }
 
-  #noteSize(sizeBytes: number): void {
-    if (sizeBytes === 0 && !this.#emptyNoted) {
-      this.#emptyNoted = true
-      this.#tokens.note("a flow of 0 bytes: in the original it never finishes")
-    } else if (sizeBytes > U32_MAX && !this.#hugeNoted) {
-      this.#hugeNoted = true
-      this.#tokens.note("a flow over 4,294,967,295 bytes: the original cannot read it, nor any flow after it")
+  private noteSize(sizeBytes: number): void {
+    if (sizeBytes === 0 && !this.emptyNoted) {
+      this.emptyNoted = true
+      this.tokens.note("a flow of 0 bytes: in the original it never finishes")
+    } else if (sizeBytes > U32_MAX && !this.hugeNoted) {
+      this.hugeNoted = true
+      this.tokens.note("a flow over 4,294,967,295 bytes: the original cannot read it, nor any flow after it")
     }
   }
 }

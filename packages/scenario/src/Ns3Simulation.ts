@@ -64,7 +64,7 @@ export class Ns3Simulation implements Run {
     const delays = new Ns3Delays(inputs.routes, inputs.ports, config.payloadBytes)
     const lossRates = inputs.topology.links.map((link) => link.lossRate)
     const parts = {
-      ...ns3Parts(config, graph, delays, { controller: inputs.controller, lossRates }),
+      ...ns3Parts(config, graph, delays, { controller: inputs.controller, lossRates, routes: inputs.routes }),
       seed,
       ...(kernel === undefined ? {} : { kernel }),
     }
