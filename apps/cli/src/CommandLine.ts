@@ -6,6 +6,7 @@ import { claimsCommand } from "./commands/ClaimsCommand.ts"
 import { compareCommand } from "./commands/CompareCommand.ts"
 import { generateCommand } from "./commands/GenerateCommand.ts"
 import { lintCommand } from "./commands/LintCommand.ts"
+import { pcapCommand } from "./commands/PcapCommand.ts"
 import { runCommand } from "./commands/RunCommand.ts"
 import { schemaCommand } from "./commands/SchemaCommand.ts"
 import { sizeCommand } from "./commands/SizeCommand.ts"
@@ -26,6 +27,7 @@ const root = Command.make("rdmakit").pipe(
     sweepCommand,
     compareCommand,
     traceCommand,
+    pcapCommand,
     lintCommand,
     generateCommand,
     sizeCommand,

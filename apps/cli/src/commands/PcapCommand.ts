@@ -1,0 +1,247 @@
+import { Effect } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+
+const json = Flag.Boolean("json").pipe(Flag.withDescription("For other programs"), Flag.withDefault(false))
+const files = Argument.String("FILE").pipe(
+  Argument.withDescription("Captures: pcap or pcapng, also .gz and .zst; - is standard input"),
+  Argument.atLeast(1),
+)
+const file = Argument.String("FILE").pipe(
+  Argument.withDescription("A capture: pcap or pcapng, also .gz and .zst; - is standard input"),
+)
+
+const text = (name: string, metavar: string, description: string) =>
+  Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.optional)
+
+/** Which packets count. */
+const selection = {
+  filter: Flag.String("filter").pipe(
+    Flag.withMetavar("TERMS"),
+    Flag.withDescription("Terms NAME=VALUE that all hold; may be repeated"),
+    Flag.atLeast(0),
+  ),
+  time: text("time", "FROM..TO", "From the first packet, as 10ms..20ms, or in UTC"),
+  qp: text("qp", "N,…", "Destination queue pairs, as 0x11"),
+  address: text("address", "A", "Source or destination, as 10.0.0.1"),
+}
+
+const TERMS = `  Terms of --filter, joined by spaces or &, or each in a --filter of its own:
+    time=10ms..20ms  time=2026-01-31T23:59:59..  frame=10..20  psn=0..100
+    address=10.0.0.1  source=fd00::1  destination=…  qp=0x11,0x12
+    opcode=ack  opcode=write_only  opcode=0x0a
+    is=roce tcp cnp pfc cm ack nak rnr marked cut other`
+
+const frameNumber = (flag: Flag.Flag<number>) =>
+  flag.pipe(
+    Flag.withMetavar("N"),
+    Flag.filter(
+      (frame) => frame >= 1,
+      () => "a whole number from 1",
+    ),
+  )
+
+const verifyCommand = Command.make("verify", { files, ...selection, json }, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("../pcap/Verify.ts")),
+    ({ verify }) => verify(input),
+  ),
+).pipe(
+  Command.withShortDescription("Check every ICRC, VCRC and MPA CRC"),
+  Command.withDescription(
+    `Computes the checksums that RDMA has end to end: the ICRC of RoCE and InfiniBand,
+  the VCRC of InfiniBand, the CRC32c of iWARP's units, found in TCP streams.
+  With --json an object a file: file, ok, packets, roce, icrcOk, icrcBad (frames),
+  notCheckable, vcrcOk, vcrcBad, mpaCrcOk, mpaCrcBad, mpaCrcBadFrames, mpaCrcAbsent,
+  notes, and fault when the file ends early.
+
+${TERMS}
+
+  Exits with 0 when all are right, 1 when one is wrong or a file ends early,
+  2 when refused.`,
+  ),
+  Command.withExamples([
+    { command: "rdmakit pcap verify capture.pcap", description: "How many are right, and which are wrong" },
+    { command: "zcat *.pcap.gz | rdmakit pcap verify - --json | jq .icrcBad", description: "For other programs" },
+  ]),
+)
+
+const infoCommand = Command.make("info", { files, ...selection, json }, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("../pcap/Info.ts")),
+    ({ info }) => info(input),
+  ),
+).pipe(
+  Command.withShortDescription("Say what captures hold"),
+  Command.withDescription(
+    `Says of each capture its format, interfaces, times, protocols, RDMA operations,
+  queue pairs, marks, CNPs, NAKs and pauses. With --json an object a file.
+
+${TERMS}
+
+  Exits with 0, 1 when a file ends early, 2 when refused.`,
+  ),
+  Command.withExamples([
+    { command: "rdmakit pcap info capture.pcapng", description: "What is in it" },
+    { command: "rdmakit pcap info *.pcap --json | jq .operations", description: "For other programs" },
+  ]),
+)
+
+const showCommand = Command.make(
+  "show",
+  {
+    file,
+    frame: frameNumber(
+      Flag.Int("frame").pipe(Flag.withDescription("Everything about the packet with this number")),
+    ).pipe(Flag.optional),
+    ...selection,
+    json,
+  },
+  (input) =>
+    Effect.flatMap(
+      Effect.promise(() => import("../pcap/Show.ts")),
+      ({ show }) => show(input),
+    ),
+).pipe(
+  Command.withShortDescription("Print packets, or all of one"),
+  Command.withDescription(
+    `Prints a packet a line: number, seconds since the first, addresses, protocol and
+  what it says. With --frame one packet as a tree, each field with the octet it
+  starts in, and with its bit and bits where it has no whole octets. With --json an
+  object a line, or one with the layers of the frame.
+
+${TERMS}
+
+  Exits with 0, 1 when the file ends early, 2 when refused.`,
+  ),
+  Command.withExamples([
+    { command: "rdmakit pcap show capture.pcap --filter 'is=nak' | head", description: "The first NAKs" },
+    { command: "rdmakit pcap show capture.pcap --frame 12", description: "Every field of a packet" },
+    { command: "rdmakit pcap show capture.pcap --qp 0x11 --json | jq .psn", description: "For other programs" },
+  ]),
+)
+
+const explainCommand = Command.make(
+  "explain",
+  {
+    file,
+    frame: frameNumber(Flag.Int("frame").pipe(Flag.withDescription("Number of the packet, from 1"))),
+    json,
+  },
+  (input) =>
+    Effect.flatMap(
+      Effect.promise(() => import("../pcap/Explain.ts")),
+      ({ explain }) => explain(input),
+    ),
+).pipe(
+  Command.withShortDescription("Show what an ICRC covers"),
+  Command.withDescription(
+    `Shows the octets that the ICRC of a packet covers, those that count as ones marked,
+  the ICRC that follows from them and the one that is there.`,
+  ),
+  Command.withExamples([
+    { command: "rdmakit pcap explain capture.pcap --frame 12", description: "Why is it wrong?" },
+    { command: "rdmakit pcap explain capture.pcap --frame 12 --json | jq .parts", description: "For other programs" },
+  ]),
+)
+
+const outputFlags = {
+  format: Flag.Literals("format", ["pcap", "pcapng"]).pipe(
+    Flag.withDescription("Form of OUT (default: by its name)"),
+    Flag.optional,
+  ),
+  snap: Flag.Int("snap").pipe(
+    Flag.withMetavar("OCTETS"),
+    Flag.withDescription("Keep so much of each packet"),
+    Flag.filter(
+      (octets) => octets >= 1,
+      () => "a whole number from 1",
+    ),
+    Flag.optional,
+  ),
+  force: Flag.Boolean("force").pipe(Flag.withDescription("Replace a file that is there"), Flag.withDefault(false)),
+}
+
+const convertCommand = Command.make(
+  "convert",
+  {
+    files: Argument.String("IN OUT").pipe(
+      Argument.withDescription("What to read and what to write; - is standard input, output"),
+      Argument.atLeast(1),
+    ),
+    ...outputFlags,
+    ...selection,
+    json,
+  },
+  (input) =>
+    Effect.flatMap(
+      Effect.promise(() => import("../pcap/Convert.ts")),
+      ({ convert }) => convert(input),
+    ),
+).pipe(
+  Command.withShortDescription("Write a capture in another form"),
+  Command.withDescription(
+    `Writes a capture as pcap or pcapng, compressed when OUT ends in .gz or .zst. Times
+  stay exact. The file is seen when all of it is there.
+
+${TERMS}
+
+  Exits with 0, 1 when IN ends early, 2 when refused and nothing was written.`,
+  ),
+  Command.withExamples([
+    { command: "rdmakit pcap convert capture.pcap capture.pcapng.zst", description: "Another form" },
+    { command: "rdmakit pcap convert all.pcap one.pcap --qp 0x11 --time 1s..2s", description: "Part of it" },
+    { command: "rdmakit pcap convert all.pcap short.pcap --snap 128", description: "Headers alone" },
+    { command: "rdmakit pcap convert all.pcap nak.pcap --filter is=nak --json", description: "For other programs" },
+  ]),
+)
+
+const mergeCommand = Command.make(
+  "merge",
+  {
+    files: Argument.String("IN… OUT").pipe(
+      Argument.withDescription("What to read and what to write; - is standard input, output"),
+      Argument.atLeast(1),
+    ),
+    rotated: Flag.Boolean("rotated").pipe(
+      Flag.withDescription("Each IN names one of a rotated set: read them all"),
+      Flag.withDefault(false),
+    ),
+    ...outputFlags,
+    ...selection,
+    json,
+  },
+  (input) =>
+    Effect.flatMap(
+      Effect.promise(() => import("../pcap/Convert.ts")),
+      ({ merge }) => merge(input),
+    ),
+).pipe(
+  Command.withShortDescription("Join captures by time"),
+  Command.withDescription(
+    `Joins captures by the times of their packets, exactly, whatever their resolutions:
+  two ends of a link, or the files of a rotated set. Each keeps its interfaces in
+  pcapng.
+
+  Exits with 0, 1 when one of them ends early, 2 when refused and nothing was written.`,
+  ),
+  Command.withExamples([
+    { command: "rdmakit pcap merge client.pcap server.pcap both.pcapng", description: "Both ends of a link" },
+    {
+      command: "rdmakit pcap merge ring_00001_20260131235959.pcapng all.pcapng --rotated",
+      description: "A rotated set",
+    },
+    { command: "rdmakit pcap merge a.pcap b.pcap both.pcapng --json | jq .packets", description: "For other programs" },
+  ]),
+)
+
+export const pcapCommand = Command.make("pcap").pipe(
+  Command.withShortDescription("Read captures"),
+  Command.withDescription(
+    "Reads captures of RoCE, InfiniBand and iWARP: what they hold, whether it is right, what it means.",
+  ),
+  Command.withSubcommands([verifyCommand, infoCommand, showCommand, explainCommand, convertCommand, mergeCommand]),
+  Command.withExamples([
+    { command: "rdmakit pcap info capture.pcap", description: "What is in it" },
+    { command: "rdmakit pcap verify capture.pcap", description: "Is every checksum right?" },
+  ]),
+)

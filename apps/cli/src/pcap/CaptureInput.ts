@@ -1,0 +1,174 @@
+import { Clock, FilterError, type Observer, PacketFilter } from "@rdmakit/analysis"
+import { CaptureError, type CaptureRecord, type PacketRecord } from "@rdmakit/pcap"
+import { visitCapture } from "@rdmakit/pcap/node"
+import { Effect, FileSystem, Option, Path, Stdio, Stream } from "effect"
+import { Refused } from "../Exit.ts"
+import { percent, short } from "../Figures.ts"
+import { Screen, WorkingDirectory } from "../Screen.ts"
+import { STDIN, STDIN_NAME } from "../StandardInput.ts"
+import { StatusLine, timeLeft } from "../StatusLine.ts"
+
+/** The flags that say which packets count. */
+export interface SelectionInput {
+  readonly filter: ReadonlyArray<string>
+  readonly time: Option.Option<string>
+  readonly qp: Option.Option<string>
+  readonly address: Option.Option<string>
+}
+
+/** The terms of all the flags. */
+export const termsOf = ({ filter, time, qp, address }: SelectionInput): ReadonlyArray<string> => [
+  ...filter,
+  ...Option.toArray(time).map((value) => `time=${value}`),
+  ...Option.toArray(qp).map((value) => `qp=${value}`),
+  ...Option.toArray(address).map((value) => `address=${value}`),
+]
+
+/** The filter of a command line; a wrong one is refused. */
+export const filterOf = (
+  input: SelectionInput,
+  seen: Pick<Observer, "addresses" | "clock">,
+  aside = false,
+): Effect.Effect<PacketFilter, Refused> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(new PacketFilter(termsOf(input), seen, aside))
+    } catch (error) {
+      if (error instanceof FilterError) return Effect.fail(new Refused({ message: error.message }))
+      throw error
+    }
+  })
+
+/** A file that was read: all of it, or as far as it went. */
+export interface Visited {
+  readonly name: string
+  readonly packets: number
+  /** Why it ended early: it was cut short, or is damaged there. */
+  readonly fault: string | undefined
+  readonly startNs: bigint | undefined
+}
+
+export const nameOf = (file: string): string => (file === STDIN ? STDIN_NAME : file)
+
+/** The file that a name on the command line stands for; what is no file is refused. */
+export const pathOf = Effect.fnUntraced(function* (file: string) {
+  if (file === STDIN) return STDIN
+  const files = yield* FileSystem.FileSystem
+  const path = (yield* Path.Path).resolve(yield* WorkingDirectory, file)
+  const info = yield* Effect.mapError(files.stat(path), (error) => {
+    const words = { NotFound: "it does not exist", PermissionDenied: "permission denied" } as Record<string, string>
+    return refusedFile(file, words[error.reason._tag] ?? error.reason.message)
+  })
+  if (info.type === "Directory") return yield* refusedFile(file, "it is a folder")
+  return path
+})
+
+const refusedFile = (file: string, why: string): Refused =>
+  new Refused({ message: `${file}: found "${file}", expected a capture; ${why}` })
+
+/** The reader of our output has gone, or has enough: nothing is wrong. */
+class Enough extends Error {}
+
+/** Ends the visit that calls it. */
+export const enough = (): never => {
+  throw new Enough()
+}
+
+export interface VisitOptions {
+  /** Text to be written whenever a piece of the file was read. */
+  readonly text?: (() => string) | undefined
+}
+
+/**
+ * Calls `visit` for each record of a capture, telling how far it has come. A file that ends early or is damaged after
+ * some packets is what it was up to there; one that cannot be read at all is refused.
+ */
+export const visitFile = Effect.fnUntraced(function* (
+  file: string,
+  visit: (record: CaptureRecord) => void,
+  { text }: VisitOptions = {},
+) {
+  const { out, err, columns, readerGone } = yield* Screen
+  const { stdin } = yield* Stdio.Stdio
+  const path = yield* pathOf(file)
+  const name = nameOf(file)
+  const line = new StatusLine(err, columns, () => performance.now())
+  const startMs = performance.now()
+  const clock = new Clock()
+  let packets = 0
+  const take = (record: CaptureRecord): void => {
+    if (record.kind === "packet") {
+      packets++
+      if (packets === 1) clock.read(record)
+    }
+    visit(record)
+  }
+  const write = async (): Promise<void> => {
+    const piece = text?.() ?? ""
+    if (piece !== "") await Effect.runPromise(out.write(piece))
+    if (readerGone()) enough()
+  }
+  const read = Effect.tryPromise({
+    try: async (signal) => {
+      await visitCapture(path, take, {
+        standardInput: Stream.toAsyncIterable(stdin),
+        afterPiece: async () => {
+          if (signal.aborted) enough()
+          await write()
+        },
+        onProgress: (octets, of) =>
+          Effect.runFork(line.update((nowMs) => progressText(name, packets, octets, of, nowMs - startMs))),
+      })
+      await write()
+    },
+    catch: (error) => error,
+  })
+  const done = (fault: string | undefined): Visited => ({ name, packets, fault, startNs: clock.startNs })
+  return yield* read.pipe(
+    Effect.as(done(undefined)),
+    Effect.catch((error) => {
+      if (error instanceof Enough) return Effect.succeed(done(undefined))
+      if (error instanceof CaptureError) {
+        const message = error.message.replace(`${path}@`, `${name}@`)
+        if (packets > 0) return Effect.as(Effect.promise(write).pipe(Effect.ignoreCause), done(message))
+        return Effect.fail(new Refused({ message }))
+      }
+      const code = error instanceof Error && "code" in error ? String(error.code) : undefined
+      if (code === "EACCES" || code === "EPERM") return Effect.fail(refusedFile(file, "permission denied"))
+      if (code === "EIO" || code === "EISDIR") return Effect.fail(refusedFile(file, "it cannot be read"))
+      return Effect.die(error)
+    }),
+    Effect.map((visited) => (visited.packets === packets ? visited : { ...visited, packets, startNs: clock.startNs })),
+    Effect.ensuring(line.clear),
+  )
+})
+
+const progressText = (
+  name: string,
+  packets: number,
+  octets: number,
+  of: number | undefined,
+  elapsedMs: number,
+): string => {
+  const share = of === undefined || of === 0 ? undefined : octets / of
+  return [
+    share === undefined ? `${short(octets)}B` : percent(octets, of!),
+    `${short(packets)} packets`,
+    `${short((octets / Math.max(1, elapsedMs)) * 1000)}B/s`,
+    ...(share === undefined ? [] : timeLeft(share, elapsedMs)),
+    name,
+  ].join("  ")
+}
+
+/** The packets of a capture that pass a filter, each with what was observed. */
+export const packetVisitor =
+  (
+    observer: Observer,
+    filter: PacketFilter,
+    visit: (packet: PacketRecord, sighting: ReturnType<Observer["observe"]>) => void,
+  ) =>
+  (record: CaptureRecord): void => {
+    if (record.kind !== "packet") return
+    const sighting = observer.observe(record)
+    if (filter.passes(sighting)) visit(record, sighting)
+  }

@@ -1,0 +1,118 @@
+import { Observer } from "@rdmakit/analysis"
+import { CaptureError, mergeCaptures } from "@rdmakit/pcap"
+import { openCapture, rotatedFiles } from "@rdmakit/pcap/node"
+import { Effect, Option, Stdio, Stream } from "effect"
+import { Exit, exitCodes, Refused } from "../Exit.ts"
+import { counted } from "../Figures.ts"
+import { print, tell } from "../Screen.ts"
+import { STDIN } from "../StandardInput.ts"
+import { filterOf, nameOf, pathOf, type SelectionInput, visitFile } from "./CaptureInput.ts"
+import { type CaptureFormat, type CaptureWriter, refusalOf, writeCapture } from "./CaptureOutput.ts"
+
+export interface ConvertInput extends SelectionInput {
+  /** All but the last are read, the last is written. */
+  readonly files: ReadonlyArray<string>
+  readonly format: Option.Option<CaptureFormat>
+  readonly snap: Option.Option<number>
+  readonly force: boolean
+  readonly json: boolean
+}
+
+const outputOf = (input: ConvertInput) => ({
+  out: input.files.at(-1)!,
+  format: input.format,
+  force: input.force,
+  inputs: input.files.slice(0, -1).filter((file) => file !== STDIN),
+  snapLength: Option.getOrUndefined(input.snap),
+})
+
+const summary = Effect.fnUntraced(function* (
+  input: ConvertInput,
+  written: { readonly packets: number; readonly faults: ReadonlyArray<string> },
+) {
+  const out = input.files.at(-1)!
+  const { packets, faults } = written
+  const ok = faults.length === 0
+  for (const fault of faults) yield* tell(`warning: ${fault}`)
+  // The capture itself may go to the standard output.
+  if (input.json && out !== STDIN) yield* print(JSON.stringify({ ok, out, packets, faults }))
+  else yield* tell(`${out === STDIN ? "standard output" : out}: ${counted(packets, "packet")}`)
+  if (!ok) return yield* new Exit({ code: exitCodes.notWell })
+})
+
+/** Writes one capture as another, after a filter where there is one. */
+export const convert = Effect.fnUntraced(function* (input: ConvertInput) {
+  if (input.files.length !== 2) {
+    return yield* new Refused({
+      message: `found ${counted(input.files.length, "file")}, expected IN and OUT`,
+      hint: "'rdmakit pcap merge' joins several captures",
+    })
+  }
+  const result = yield* writeCapture(outputOf(input), (writer) => copy(input, input.files[0]!, writer))
+  yield* summary(input, result)
+})
+
+const copy = Effect.fnUntraced(function* (input: ConvertInput, file: string, writer: CaptureWriter) {
+  const observer = new Observer()
+  const filter = yield* filterOf(input, observer)
+  let failure: unknown
+  const visited = yield* visitFile(file, (record) => {
+    if (failure !== undefined) return
+    if (record.kind === "packet" && !filter.isEmpty && !filter.passes(observer.observe(record))) return
+    try {
+      writer.record(record)
+    } catch (error) {
+      failure = error
+    }
+  })
+  if (failure !== undefined) yield* refusalOf(failure, input.files.at(-1)!)
+  return { packets: writer.packets(), faults: visited.fault === undefined ? [] : [visited.fault] }
+})
+
+/** Joins captures by the times of their packets. */
+export const merge = Effect.fnUntraced(function* (input: ConvertInput & { readonly rotated: boolean }) {
+  if (input.files.length < 2) {
+    return yield* new Refused({ message: `found ${counted(input.files.length, "file")}, expected IN… and OUT` })
+  }
+  const result = yield* writeCapture(outputOf(input), (writer) => join(input, writer))
+  yield* summary(input, result)
+})
+
+const join = Effect.fnUntraced(function* (input: ConvertInput & { readonly rotated: boolean }, writer: CaptureWriter) {
+  const { stdin } = yield* Stdio.Stdio
+  const paths: Array<string> = []
+  for (const file of input.files.slice(0, -1)) {
+    const path = yield* pathOf(file)
+    if (input.rotated && path !== STDIN) paths.push(...(yield* Effect.promise(() => rotatedFiles(path))))
+    else paths.push(path)
+  }
+  const observer = new Observer()
+  const filter = yield* filterOf(input, observer)
+  const faults: Array<string> = []
+  // A capture that ends early ends alone: the others go on.
+  async function* tolerant(path: string) {
+    let packets = 0
+    try {
+      for await (const record of openCapture(path, { standardInput: Stream.toAsyncIterable(stdin) })) {
+        if (record.kind === "packet") packets++
+        yield record
+      }
+    } catch (error) {
+      if (!(error instanceof CaptureError) || error.reason === "unwritable") throw error
+      if (packets === 0) throw new Refused({ message: error.message.replace(path, nameOf(path)) })
+      faults.push(error.message)
+    }
+  }
+  const out = input.files.at(-1)!
+  yield* Effect.tryPromise({
+    try: async (signal) => {
+      for await (const { record } of mergeCaptures(paths.map(tolerant))) {
+        if (signal.aborted) return
+        if (record.kind === "packet" && !filter.isEmpty && !filter.passes(observer.observe(record))) continue
+        writer.record(record)
+      }
+    },
+    catch: (error) => error,
+  }).pipe(Effect.catch((error) => refusalOf(error, out)))
+  return { packets: writer.packets(), faults }
+})
