@@ -14,21 +14,17 @@ describe("help", () => {
   })
 
   const pcapCommands = ["verify", "info", "show", "explain", "convert", "merge"].map((name) => `pcap ${name}`)
-  test.each([...commands.map((command) => [command]), ...pcapCommands.map((command) => ["pcap", command])])(
-    "%s %s has examples of itself",
-    async (...path) => {
-      const command = path.filter((word) => word !== undefined).join(" ")
-      const { code, out, err } = await rdmakit([...command.split(" "), "--help"])
-      expect({ code, err }).toEqual({ code: 0, err: "" })
-      expect(out).toContain(`\nUSAGE\n  rdmakit ${command} `)
-      expect(out.slice(out.indexOf("EXAMPLES"))).toContain(`\n  rdmakit ${command} `)
-      expect(out).toContain("--json")
-      for (const line of out.split("\n")) {
-        if (!line.includes("--completions")) expect(line.length).toBeLessThanOrEqual(100)
-      }
-      expect(await rdmakit(["help", ...command.split(" ")])).toEqual({ code: 0, out, err: "" })
-    },
-  )
+  test.each([...commands, ...pcapCommands])("%s has examples of itself", async (command) => {
+    const { code, out, err } = await rdmakit([...command.split(" "), "--help"])
+    expect({ code, err }).toEqual({ code: 0, err: "" })
+    expect(out).toContain(`\nUSAGE\n  rdmakit ${command} `)
+    expect(out.slice(out.indexOf("EXAMPLES"))).toContain(`\n  rdmakit ${command} `)
+    expect(out).toContain("--json")
+    for (const line of out.split("\n")) {
+      if (!line.includes("--completions")) expect(line.length).toBeLessThanOrEqual(100)
+    }
+    expect(await rdmakit(["help", ...command.split(" ")])).toEqual({ code: 0, out, err: "" })
+  })
 
   test("is painted on a terminal alone", async () => {
     expect((await rdmakit(["--help"], { terminal: true })).out).toContain("\x1b[1m")

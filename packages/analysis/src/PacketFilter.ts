@@ -29,10 +29,19 @@ const UNITS: Readonly<Record<string, number>> = { "": 1e9, s: 1e9, ms: 1e6, us: 
 const momentOf = (text: string): Moment => {
   const relative = /^(\d+(?:\.\d+)?)(s|ms|us|ns|)$/.exec(text)
   if (relative !== null) return { kind: "relative", ns: Number(relative[1]) * UNITS[relative[2]!]! }
-  const absolute = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z?$/.exec(text)
-  const ms = absolute === null ? Number.NaN : Date.parse(`${absolute[1]}Z`)
-  if (Number.isNaN(ms)) throw new FilterError("time", text, "1.5, 20ms, 7us or 2026-01-31T23:59:59.5Z")
-  return { kind: "absolute", ns: BigInt(ms) * 1_000_000n + BigInt((absolute![2] ?? "").padEnd(9, "0")) }
+  const absolute = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?Z?$/.exec(text)
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = absolute?.slice(1, 7).map(Number) ?? []
+  const isTime = month >= 1 && month <= 12 && day >= 1 && day <= 31 && hour < 24 && minute < 60 && second < 60
+  if (absolute === null || !isTime) throw new FilterError("time", text, "1.5, 20ms, 7us or 2026-01-31T23:59:59.5Z")
+  const seconds = daysSince1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second
+  return { kind: "absolute", ns: BigInt(seconds) * 1_000_000_000n + BigInt((absolute[7] ?? "").padEnd(9, "0")) }
+}
+
+/** Days of the Gregorian calendar, counted in years that begin in March. */
+const daysSince1970 = (year: number, month: number, day: number): number => {
+  const years = month > 2 ? year : year - 1
+  const days = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1
+  return 365 * years + Math.floor(years / 4) - Math.floor(years / 100) + Math.floor(years / 400) + days - 719_468
 }
 
 const numberOf = (term: string, text: string, max: number): number => {

@@ -1,0 +1,53 @@
+import { describe, expect, it, test } from "vitest"
+import { FilterError, Observer, PacketFilter } from "../src/index.ts"
+import { readPackets } from "./capture.ts"
+
+const framesOf = (name: string, ...terms: ReadonlyArray<string>): ReadonlyArray<number> => {
+  const observer = new Observer()
+  const filter = new PacketFilter(terms, observer)
+  return readPackets(name).flatMap((packet) => (filter.passes(observer.observe(packet)) ? [packet.frame] : []))
+}
+
+describe("a filter", () => {
+  test.each<readonly [string, ReadonlyArray<number>]>([
+    ["is=nak", [13]],
+    ["is=roce", [12, 13]],
+    ["frame=12..13 source=10.0.0.1", [12]],
+    ["opcode=write_only", [12]],
+    ["opcode=0x11", [13]],
+    ["qp=0x17&is=roce destination=10.0.0.1", [13]],
+    ["psn=4247..4247", [12, 13]],
+    ["time=17473us..19ms is=roce", [12]],
+    ["time=2026-11-29T15:12:09.380..2026-11-29T15:12:09.381Z", [13]],
+    ["time=..0", [1]],
+    ["address=10.0.0.9", []],
+  ])("%s", (terms, frames) => {
+    expect(framesOf("v_badrkey", terms)).toEqual(frames)
+    expect(framesOf("v_badrkey", ...terms.split(" "))).toEqual(frames)
+  })
+
+  test.each([
+    "qp",
+    "qp=x",
+    "qp=0x1000000",
+    "time=soon",
+    "time=2026-13-01T00:00:00",
+    "time=1..2..3",
+    "psn=..",
+    "is=lost",
+    "port=1",
+  ])("%s is refused", (terms) => expect(() => framesOf("v_badrkey", terms)).toThrow(FilterError))
+
+  it("knows the days of 1970 and 2000, leap years among them", () => {
+    const at = (time: string) => framesOf("v_badrkey", `time=${time}..`).length
+    expect(at("1970-01-01T00:00:00")).toBe(18)
+    expect(at("2026-11-29T15:12:09.361884Z")).toBe(18)
+    expect(at("2026-11-29T15:12:09.361885Z")).toBe(17)
+  })
+
+  it("leaves queue pairs aside when asked", () => {
+    const filter = new PacketFilter(["qp=1,2"], new Observer(), true)
+    expect([...filter.queuePairs!]).toEqual([1, 2])
+    expect(filter.isEmpty).toBe(true)
+  })
+})
