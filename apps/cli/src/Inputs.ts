@@ -7,6 +7,7 @@ import {
   type Ns3Inputs,
   type ScenarioInputs,
 } from "@rdmakit/scenario"
+import type { Graph } from "@rdmakit/topology"
 import { Effect, Option } from "effect"
 import { type ControllerInput, loadController, noController } from "./ControllerModule.ts"
 import { WorkingDirectory } from "./Screen.ts"
@@ -43,9 +44,11 @@ export const nameOf = (inputs: Inputs): string => (inputs.kind === "ns3" ? input
 export const notesOf = (inputs: Inputs): ReadonlyArray<InputNote> =>
   inputs.kind === "ns3" ? inputs.ns3.notes : inputs.scenario.notes
 
+export const graphOf = (inputs: Inputs): Graph => (inputs.kind === "ns3" ? inputs.ns3.graph : inputs.scenario.graph)
+
 /** The inputs in a few figures. */
 export const figuresOf = (inputs: Inputs) => {
-  const graph = inputs.kind === "ns3" ? inputs.ns3.graph : inputs.scenario.graph
+  const graph = graphOf(inputs)
   const switches = graph.isSwitch.reduce((sum, flag) => sum + flag, 0)
   const sizes =
     inputs.kind === "ns3" ? [...inputs.ns3.flows.sizeBytes] : inputs.scenario.flows.map(({ bytes }) => bytes)

@@ -14,12 +14,13 @@ import {
   type UnfinishedFlow,
 } from "@rdmakit/scenario"
 import { Effect, FileSystem, Option, Path } from "effect"
+import { type CaptureInput, captureOf, wantedCapture } from "./Capture.ts"
 import { type ControllerInput, withStrayFaults } from "./ControllerModule.ts"
 import { costMeter, execute, type RunCost } from "./Execution.ts"
 import { Exit, exitCodes, Refused } from "./Exit.ts"
 import { foldIdleKeys, showNotes, withJsonFaults } from "./Faults.ts"
 import { counted, grouped, short } from "./Figures.ts"
-import { type Inputs, loadInputs, nameOf, notesOf } from "./Inputs.ts"
+import { graphOf, type Inputs, loadInputs, nameOf, notesOf } from "./Inputs.ts"
 import { Interrupts, signals } from "./Interrupts.ts"
 import { paintOf } from "./Paint.ts"
 import { defaultFolder, openResultFolder } from "./ResultFolder.ts"
@@ -27,7 +28,7 @@ import { type ResultsInput, recorderOf, resultNames, seriesLine, wantedResults, 
 import { print, Screen, tell, WorkingDirectory } from "./Screen.ts"
 import { slowdownJson, slowdownLines } from "./SlowdownTable.ts"
 
-export interface RunInput extends ResultsInput, ControllerInput {
+export interface RunInput extends ResultsInput, ControllerInput, CaptureInput {
   readonly file: string
   readonly out: Option.Option<string>
   readonly seed: Option.Option<number>
@@ -51,22 +52,29 @@ export const run = (input: RunInput) =>
     if (!input.json) yield* showNotes(foldIdleKeys(notesOf(inputs)), err)
     const path = yield* Path.Path
     const name = Option.getOrElse(input.out, () => defaultFolder(path, input.file))
-    const outputs = outputsOf(inputs, Object.values(resultNames(wanted)))
+    const captured = yield* wantedCapture(input, graphOf(inputs))
+    const more = { ...resultNames(wanted), ...captured?.files }
+    const outputs = outputsOf(inputs, Object.values(more))
     const folder = yield* openResultFolder(name, { force: input.force, input: nameOf(inputs), outputs })
     yield* spareInputs(inputs, name, outputs)
     const files = yield* FileSystem.FileSystem
     const simulation = yield* simulationOf(inputs, input, folder.staging)
+    const capture = captured === undefined ? undefined : yield* captureOf(simulation.run, captured, folder.staging)
     const recorder = recorderOf(simulation.run, wanted)
     const outcome = yield* execute(simulation.run)
+    capture?.finish()
     for (const [file, text] of simulation.texts()) yield* files.writeFileString(path.join(folder.staging, file), text)
     yield* files.writeFileString(path.join(folder.staging, FLOWS_FILE), flowsCsv(outcome))
     yield* writeResults(folder.staging, wanted, { ...wordsOf(inputs, path), outcome, recorder })
-    const names = { flows: FLOWS_FILE, ...resultNames(wanted), ...simulation.names }
+    const names = { flows: FLOWS_FILE, ...more, ...simulation.names }
     const summary = summaryOf(inputs, outcome, cost(), names)
     yield* files.writeFileString(path.join(folder.staging, SUMMARY_FILE), `${JSON.stringify(summary, null, 2)}\n`)
     yield* folder.publish
     if (input.json) yield* print(JSON.stringify({ folder: name, ...summary }))
-    else yield* showOutcome(outcome, summary, name, seriesLine(wanted, recorder))
+    else {
+      const written = capture === undefined ? undefined : `${counted(capture.frames, "frame")} written as octets`
+      yield* showOutcome(outcome, summary, name, [seriesLine(wanted, recorder), written])
+    }
     if (outcome.partial) return yield* new Exit({ code: signals[(yield* Interrupts).received()].code })
     if (outcome.unfinished.length > 0) return yield* new Exit({ code: exitCodes.notWell })
   }).pipe(
@@ -80,12 +88,12 @@ export const run = (input: RunInput) =>
     withJsonFaults(input.json, input.file),
   )
 
-/** What the file system answers to a trace: no space, too large, gone. */
+/** What the file system answers to a trace or a capture: no space, too large, gone. */
 const isSystemError = (defect: unknown): defect is NodeJS.ErrnoException =>
   defect instanceof Error && "code" in defect && "syscall" in defect
 
 const cannotWrite = ({ message }: NodeJS.ErrnoException) =>
-  new Refused({ message: `the trace cannot be written: ${message}`, hint: "choose another folder with --out DIR" })
+  new Refused({ message: `the output cannot be written: ${message}`, hint: "choose another folder with --out DIR" })
 
 /** Which module a fault of a controller is about. */
 const moduleOf = ({ controller }: ControllerInput): string =>
@@ -213,7 +221,7 @@ const showOutcome = Effect.fnUntraced(function* (
   outcome: RunOutcome,
   summary: ReturnType<typeof summaryOf>,
   folder: string,
-  series: string | undefined,
+  lines: ReadonlyArray<string | undefined>,
 ) {
   const { out, columns } = yield* Screen
   const { bold, yellow, red } = paintOf(out)
@@ -235,7 +243,7 @@ const showOutcome = Effect.fnUntraced(function* (
     const { name } = signals[(yield* Interrupts).received()]
     yield* print(yellow(`stopped by ${name} with ${rest} unfinished: the results are partial`))
   } else yield* showUnfinished(outcome.unfinished, red)
-  if (series !== undefined) yield* print(series)
+  for (const line of lines) if (line !== undefined) yield* print(line)
   yield* print(`results in ${folder}`)
 })
 

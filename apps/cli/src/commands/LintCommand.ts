@@ -16,6 +16,10 @@ export const lintCommand = Command.make(
       Flag.withDescription("Say of each key without effect why it has none"),
       Flag.withDefault(false),
     ),
+    ports: Flag.Boolean("ports").pipe(
+      Flag.withDescription("List the ports of all nodes, as 'rdmakit run --pcap' names them"),
+      Flag.withDefault(false),
+    ),
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object"), Flag.withDefault(false)),
   },
   (input) =>
@@ -38,6 +42,7 @@ export const lintCommand = Command.make(
     { command: "rdmakit lint config.txt --set CC_MODE=7", description: "The same with another controller" },
     { command: "rdmakit lint incast.yaml --controller ./mine.ts", description: "With a controller of your own" },
     { command: "rdmakit lint config.txt --all", description: "Why each key without effect has none" },
+    { command: "rdmakit lint config.txt --ports", description: "Every port, and where it leads" },
     { command: "rdmakit lint config.txt --json", description: "For editors and other programs" },
   ]),
 )

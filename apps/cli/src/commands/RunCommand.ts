@@ -24,7 +24,7 @@ export const runCommand = Command.make(
     ),
     kernel: Flag.Literals("kernel", ["exact", "fused"]).pipe(
       Flag.withMetavar("NAME"),
-      Flag.withDescription("Kernel, for comparison: both give the same (default: fused where it can serve)"),
+      Flag.withDescription("Both give the same (default: fused where it can)"),
       Flag.optional,
     ),
     set: Flag.String("set").pipe(
@@ -51,6 +51,21 @@ export const runCommand = Command.make(
       Flag.withDescription("Between samples, such as 1us (default: 100ns, longer in long runs)"),
       Flag.optional,
     ),
+    pcap: Flag.String("pcap").pipe(
+      Flag.withMetavar("PORT,…"),
+      Flag.withDescription("Write what these ports carry as octets: 16:2, 16-1"),
+      Flag.atLeast(0),
+    ),
+    pcapFormat: Flag.Literals("pcap-format", ["pcap", "pcapng"]).pipe(
+      Flag.withMetavar("NAME"),
+      Flag.withDescription("A file for each port, or one"),
+      Flag.optional,
+    ),
+    pcapInt: Flag.Literals("pcap-int", ["none", "hpcc", "ns3"]).pipe(
+      Flag.withMetavar("LAYOUT"),
+      Flag.withDescription("Telemetry in the octets"),
+      Flag.optional,
+    ),
     force: Flag.Boolean("force").pipe(
       Flag.withDescription("Write into a folder that holds other things"),
       Flag.withDefault(false),
@@ -71,10 +86,17 @@ export const runCommand = Command.make(
     `Runs a config of the HPCC simulator, or a scenario (.yaml, .yml, .json), and
   writes a folder of results: report.html, a page to look at; flows.csv, a line
   for each flow; summary.json; what was asked for besides (flows.parquet,
-  rate.csv, window.csv, queue.csv); and, of a config, the simulator's output
+  rate.csv, window.csv, queue.csv, captures); and, of a config, the simulator's output
   files under their base names.
   Paths in the file are looked for in the working directory, then in the file's
   folder, then in its parent.
+
+  --pcap names ports as queue.csv does, NODE:PORT, ports counted from 1 at each
+  node; or as NODE-NEIGHBOUR; or the NODE alone where it has one port. 'rdmakit
+  lint FILE --ports' lists them. Written are port-16-2.pcap or ports.pcapng:
+  frames of RoCEv2 and PFC with right lengths and CRCs, a ramp for a payload, and
+  nanoseconds of simulated time, which Wireshark and 'rdmakit pcap' read. The
+  results are the same; the run is slower.
 
   --controller takes a module of yours, .ts, .mts, .js or .mjs: its default export is
   a ControllerFactory of @rdmakit/protocol, or a function of options that makes
@@ -90,6 +112,7 @@ export const runCommand = Command.make(
     { command: "rdmakit run config.txt --set 'KMIN_MAP=1 100000000000 400'", description: "A value of several words" },
     { command: "rdmakit run incast.yaml --controller ./mine.ts", description: "A controller of your own" },
     { command: "rdmakit run incast.yaml --series rate,queue --sample 1us", description: "Time series as CSV" },
+    { command: "rdmakit run incast.yaml --pcap 16:2,3", description: "Two ports as captures" },
     { command: "rdmakit run config.txt --json | jq .packetHops", description: "For other programs" },
   ]),
 )
