@@ -3,8 +3,10 @@
  *
  * Runs the command as users run it, by default on 7,981 flows in the 320-host fabric under HPCC in ns-3 mode, and counts
  * the processor time of the whole process. The other cases are native: 64, 320 and 1,280 hosts under FB_Hadoop at half
- * load. Results are added to FILE, by default bench/results.jsonl, and compared with the last one of the same case there. Times move with the load of the machine, so where a C++ compiler and the yardstick's source are
- * at hand, that kernel of the same network is timed before and after each run, and the ratio is what to quote.
+ * load, with the exact and with the fused kernel in turn. Results are added to FILE, by default bench/results.jsonl, and
+ * compared with the last ones of the same case and kernel there. Times move with the load of the machine, so where a C++
+ * compiler and the yardstick's source are at hand, that kernel of the same network is timed before and after each run,
+ * and the ratio is what to quote.
  */
 import { spawnSync } from "node:child_process"
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -121,6 +123,7 @@ interface Cost {
   readonly cpuSeconds: number
   readonly packetHops: number
   readonly events: number
+  readonly digest: string
   readonly nsPerHop: number
   readonly peakRssBytes: number
 }
@@ -130,12 +133,14 @@ const usageHook = `data:text/javascript,${encodeURIComponent(
   'import{writeFileSync}from"node:fs";process.on("exit",()=>writeFileSync(process.env.BENCH_USAGE,JSON.stringify(process.resourceUsage())))',
 )}`
 
-const timeRun = (command: string, { input, reference }: Case): Cost => {
+const flags = ["--no-report", "--json", "--force"]
+
+const timeRun = (command: string, { input, reference }: Case, kernel: string): Cost => {
   const usageFile = join(folder, "usage.json")
   const results = join(folder, "results")
   output(
     process.execPath,
-    ["--import", usageHook, command, "run", input, "--out", results, "--no-report", "--json", "--force"],
+    ["--import", usageHook, command, "run", input, "--kernel", kernel, "--out", results, ...flags],
     {
       cwd: folder,
       env: { ...process.env, BENCH_USAGE: usageFile },
@@ -145,10 +150,11 @@ const timeRun = (command: string, { input, reference }: Case): Cost => {
     console.error("bench: completion times are not the reference's; what was timed is not this case")
     process.exit(1)
   }
-  const { packetHops, events } = JSON.parse(readFileSync(join(results, "summary.json"), "utf8"))
+  const { packetHops, events, digest } = JSON.parse(readFileSync(join(results, "summary.json"), "utf8"))
   const { maxRSS, systemCPUTime, userCPUTime } = JSON.parse(readFileSync(usageFile, "utf8"))
   const cpuSeconds = (userCPUTime + systemCPUTime) / 1e6
-  return { cpuSeconds, packetHops, events, nsPerHop: (cpuSeconds * 1e9) / packetHops, peakRssBytes: maxRSS * 1024 }
+  const nsPerHop = (cpuSeconds * 1e9) / packetHops
+  return { cpuSeconds, packetHops, events, digest, nsPerHop, peakRssBytes: maxRSS * 1024 }
 }
 
 /** Compiles the yardstick; undefined, and a word about it, where that cannot be. */
@@ -175,37 +181,60 @@ const buildYardstick = (): (() => number) | undefined => {
   }
 }
 
-/** What a results file says of a case last. */
-const lastOf = (name: string): { readonly ratio: number | null; readonly nsPerHop: number } | undefined => {
+/** What a results file says of a case and a kernel last. */
+const lastOf = (
+  name: string,
+  kernel: string,
+): { readonly ratio: number | null; readonly nsPerHop: number } | undefined => {
   if (!existsSync(values.out)) return undefined
   const lines = readFileSync(values.out, "utf8").trim().split("\n")
-  return lines.map((line) => JSON.parse(line)).findLast((result) => result.case === name)
+  return lines
+    .map((line) => JSON.parse(line))
+    .findLast((result) => result.case === name && (result.kernel ?? "exact") === kernel)
+}
+
+/** The kernels that serve a case, and what each run cost with them. */
+const costsOf = (name: string, input: Case, command: string, yardstick: (() => number) | undefined) => {
+  const kernels = input.reference === undefined ? ["exact", "fused"] : ["exact"]
+  const measured = kernels.map((kernel) => ({
+    kernel,
+    costs: [] as Array<Cost>,
+    ratios: [] as Array<number>,
+    yards: [] as Array<number>,
+  }))
+  let before = yardstick?.()
+  for (let run = 1; run <= runs; run++) {
+    for (const { kernel, costs, ratios, yards } of measured) {
+      const cost = timeRun(command, input, kernel)
+      costs.push(cost)
+      const { cpuSeconds, events, nsPerHop, packetHops, peakRssBytes } = cost
+      let line = `${kernel}, run ${run}: ${cpuSeconds.toFixed(2)} s CPU, ${packetHops} packet-hops, ${events} events, ${nsPerHop.toFixed(1)} ns per hop, peak RSS ${(peakRssBytes / 1e6).toFixed(0)} MB`
+      if (yardstick !== undefined && before !== undefined) {
+        const after = yardstick()
+        yards.push(before, after)
+        const ratio = nsPerHop / ((before + after) / 2)
+        ratios.push(ratio)
+        line += `; yardstick ${before.toFixed(1)} and ${after.toFixed(1)} ns, ratio ${ratio.toFixed(2)}`
+        before = after
+      }
+      console.log(line)
+    }
+  }
+  const digests = new Set(measured.flatMap(({ costs }) => costs.map(({ digest }) => digest)))
+  if (digests.size === 1) return measured
+  console.error(`bench: ${name}: results differ, with digests ${[...digests].join(" and ")}`)
+  process.exit(1)
 }
 
 const measure = (name: string, input: Case, command: string, yardstick: (() => number) | undefined): void => {
   console.log(`${name}:`)
-  const costs: Array<Cost> = []
-  const ratios: Array<number> = []
-  const yards: Array<number> = []
-  let before = yardstick?.()
-  if (before !== undefined) yards.push(before)
-  for (let run = 1; run <= runs; run++) {
-    const cost = timeRun(command, input)
-    costs.push(cost)
-    const { cpuSeconds, events, nsPerHop, packetHops, peakRssBytes } = cost
-    let line = `run ${run}: ${cpuSeconds.toFixed(2)} s CPU, ${packetHops} packet-hops, ${events} events, ${nsPerHop.toFixed(1)} ns per hop, peak RSS ${(peakRssBytes / 1e6).toFixed(0)} MB`
-    if (yardstick !== undefined && before !== undefined) {
-      const after = yardstick()
-      yards.push(after)
-      const ratio = nsPerHop / ((before + after) / 2)
-      ratios.push(ratio)
-      line += `; yardstick ${before.toFixed(1)} and ${after.toFixed(1)} ns, ratio ${ratio.toFixed(2)}`
-      before = after
-    }
-    console.log(line)
-  }
+  for (const measured of costsOf(name, input, command, yardstick)) keep(name, measured)
+}
+
+const keep = (name: string, { kernel, costs, ratios, yards }: ReturnType<typeof costsOf>[number]): void => {
   const result = {
     case: name,
+    kernel,
     commit: spawnSync("git", ["rev-parse", "--short", "HEAD"], { cwd: root, encoding: "utf8" }).stdout?.trim() ?? "",
     node: process.version,
     packetHops: costs[0]!.packetHops,
@@ -216,13 +245,13 @@ const measure = (name: string, input: Case, command: string, yardstick: (() => n
     yardstickNsPerHop: yards.length > 0 ? median(yards) : null,
     ratio: ratios.length > 0 ? median(ratios) : null,
   }
-  const last = lastOf(name)
+  const last = lastOf(name, kernel)
   const was =
     last === undefined
       ? ""
       : ` (was ${last.nsPerHop.toFixed(1)} ns${last.ratio === null ? "" : `, ratio ${last.ratio.toFixed(2)}`})`
   const ratio = result.ratio === null ? "" : `, ratio ${result.ratio.toFixed(2)}`
-  console.log(`median: ${result.nsPerHop.toFixed(1)} ns per hop${ratio}${was}`)
+  console.log(`${kernel}, median: ${result.nsPerHop.toFixed(1)} ns per hop${ratio}${was}`)
   mkdirSync(dirname(resolve(values.out)), { recursive: true })
   appendFileSync(values.out, `${JSON.stringify(result)}\n`)
 }
