@@ -32,8 +32,7 @@ export const bufferCycle = (
 /** Hosts behind the same switches, as destinations: one of them stands for all. */
 interface Destinations {
   readonly host: number
-  /** Groups of hosts that send there, and the switches at which what they send comes in. */
-  readonly from: Set<number>
+  /** The switches at which what is sent there comes in. */
   readonly entries: Set<number>
 }
 
@@ -46,6 +45,8 @@ export class BufferDependencies {
   private readonly groupOf: Int32Array
   private readonly groups = new Map<string, number>()
   private readonly destinations = new Map<number, Destinations>()
+  /** Pairs of groups that have been added. */
+  private readonly known = new Set<number>()
   /** Ports between switches by which packets to some destination leave a switch, each such set of ports once. */
   private readonly ways: Array<ReadonlyArray<number>> = []
   private readonly numbers = new Map<string, number>()
@@ -61,19 +62,10 @@ export class BufferDependencies {
 
   /** The source sends to the destination; both are hosts. */
   add(source: number, destination: number): void {
-    const to = this.group(destination)
-    let known = this.destinations.get(to)
-    if (known === undefined) {
-      known = { host: destination, from: new Set(), entries: new Set() }
-      this.destinations.set(to, known)
-    }
-    const from = this.group(source)
-    if (known.from.has(from)) return
-    known.from.add(from)
-    for (const port of this.routes.nextHops(source, destination)) {
-      const node = this.ports.peerNode(port)
-      if (this.graph.isSwitch[node] === 1) known.entries.add(node)
-    }
+    const pair = this.group(source) * this.graph.nodes + this.group(destination)
+    if (this.known.has(pair)) return
+    this.known.add(pair)
+    this.enter(source, destination)
   }
 
   /** The answer of `bufferCycle` for the pairs so far. */
@@ -86,9 +78,22 @@ export class BufferDependencies {
     return portCycle(next)
   }
 
+  private enter(source: number, destination: number): void {
+    const to = this.group(destination)
+    const destinations = this.destinations.get(to) ?? { host: destination, entries: new Set() }
+    this.destinations.set(to, destinations)
+    for (const port of this.routes.nextHops(source, destination)) {
+      const node = this.ports.peerNode(port)
+      if (this.graph.isSwitch[node] === 1) destinations.entries.add(node)
+    }
+  }
+
   private group(host: number): number {
     const known = this.groupOf[host]!
-    if (known >= 0) return known
+    return known >= 0 ? known : this.groupAnew(host)
+  }
+
+  private groupAnew(host: number): number {
     const switches = new Set(Array.from(this.ports.portsOf(host), (port) => this.ports.peerNode(port)))
     const key = [...switches].sort((a, b) => a - b).join()
     const number = this.groups.get(key) ?? this.groups.size

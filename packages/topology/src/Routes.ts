@@ -169,7 +169,7 @@ export class Routes {
     for (let index = 0; index < count; index++) {
       if (like[index] !== index) continue
       longest = Math.max(longest, this.walk(hosts[index]!, distance, queue))
-      for (let at = 0; at < nodes; at++) links[at * count + index] = distance[at]!
+      setColumn(links, index, count, distance)
     }
     for (let at = 0; at < nodes; at++) copyAlike(links, at * count, like)
     for (let index = 0; index < count; index++) {
@@ -283,6 +283,10 @@ export class Routes {
     }
     return count
   }
+}
+
+const setColumn = (links: Int32Array, index: number, columns: number, values: Int32Array): void => {
+  for (let at = 0; at < values.length; at++) links[at * columns + index] = values[at]!
 }
 
 /** Gives each host of a row what the host like it has there. */
