@@ -4,7 +4,9 @@ import {
   claimsJson,
   type EvaluatedFigure,
   evaluate,
+  type Figure,
   figures as known,
+  type Measured,
   numberText,
   publishedText,
   runFigures,
@@ -56,12 +58,14 @@ export const claims = (input: ClaimsInput) =>
       return yield* new Refused({ message: `${id}: found no figure and no claim of that name`, hint })
     }
     const folder = yield* openResultFolder(input.out, { force: input.force, input: SUMMARY_INPUT })
-    const measured = yield* runAll(
+    const { measured, stopped } = yield* runAll(
       selected.map(({ figure }) => figure),
       scale,
       Option.getOrElse(input.jobs, () => Math.min(JOBS_DEFAULT_MAX, availableParallelism())),
     )
-    const figures = evaluate(selected, measured, scale)
+    const whole = stopped === undefined ? selected : selected.filter(({ figure }) => isMeasured(figure, measured))
+    if (stopped !== undefined && whole.length === 0) return yield* new Exit({ code: signals[stopped].code })
+    const figures = evaluate(whole, measured, scale)
     const tally = tallyOf(figures)
     const document = claimsJson(figures, tally, scale)
     const { claimsPage } = yield* Effect.promise(() => import("@rdmakit/harness/report"))
@@ -72,13 +76,24 @@ export const claims = (input: ClaimsInput) =>
       [names.page, claimsPage(figures, tally, scale)],
       [names.json, `${JSON.stringify(document, undefined, 2)}\n`],
       [names.csv, claimsCsv(figures)],
-      ["summary.json", `${JSON.stringify({ input: SUMMARY_INPUT, scale, tally, files: names }, undefined, 2)}\n`],
+      [
+        "summary.json",
+        `${JSON.stringify({ input: SUMMARY_INPUT, scale, partial: stopped !== undefined, tally, files: names }, undefined, 2)}\n`,
+      ],
     ] as const
     for (const [name, text] of texts) yield* files.writeFileString(path.join(folder.staging, name), text)
     yield* folder.publish
-    if (json) yield* print(JSON.stringify({ ...document, folder: folder.name, ...cost() }))
+    if (json)
+      yield* print(JSON.stringify({ ...document, partial: stopped !== undefined, folder: folder.name, ...cost() }))
     else if (input.brief === true) yield* showBriefly(figures, tally, `${folder.name}/${names.page}`)
     else yield* show(figures, tally, `${folder.name}/${names.page}`, cost().wallSeconds)
+    if (stopped !== undefined) {
+      const { code, name } = signals[stopped]
+      const rest = counted(selected.length - whole.length, "figure")
+      const { err } = yield* Screen
+      yield* tell(paintOf(err).yellow(`stopped by ${name} with ${rest} not measured: the results are partial`))
+      return yield* new Exit({ code })
+    }
     if (tally.reversed > 0 || tally.notMeasured > 0) return yield* new Exit({ code: exitCodes.notWell })
   }).pipe(Effect.scoped)
 
@@ -93,7 +108,11 @@ const SUMMARY_INPUT = "claims"
 
 const isSelection = <A>(value: ReadonlyArray<A> | object): value is ReadonlyArray<A> => Array.isArray(value)
 
-/** Runs in worker threads, telling of each that ended; Ctrl-C ends them, and nothing is written. */
+/** Whether every run of a figure has ended. */
+const isMeasured = (figure: Figure, measured: ReadonlyArray<Measured>): boolean =>
+  figure.systems.every(({ name }) => measured.some((run) => run.figure === figure.id && run.system === name))
+
+/** Runs in worker threads, telling of each that ended; Ctrl-C stops them, and what had ended is kept. */
 const runAll = (figures: Parameters<typeof runFigures>[0], scale: "quick" | "full", workers: number) =>
   Effect.gen(function* () {
     const { err, columns } = yield* Screen
@@ -113,8 +132,7 @@ const runAll = (figures: Parameters<typeof runFigures>[0], scale: "quick" | "ful
       runFigures(figures, { ...options, ...(execArgv === undefined ? {} : { execArgv }) }),
     )
     if (err.isTerminal) yield* err.write("\r\x1b[K")
-    if (abort.signal.aborted) return yield* new Exit({ code: signals[interrupts.received()].code })
-    return measured
+    return { measured, stopped: abort.signal.aborted ? interrupts.received() : undefined }
   }).pipe(Effect.scoped)
 
 const HEAD: ReadonlyArray<Column> = [

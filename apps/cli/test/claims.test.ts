@@ -31,6 +31,24 @@ describe("rdmakit claims", () => {
     expect(page).not.toMatch(/<script(?! type="application\/json")|https?:/)
   }, 60_000)
 
+  test("keeps the figures that were measured when Ctrl-C comes, and says that it is not all", async () => {
+    const cwd = folderOf({})
+    // One thread: the runs of a figure after those of the one before it.
+    const { code, err, out } = await rdmakit(["claims", "parameters", "hpcc-13", "--out", "some", "--jobs", "1"], {
+      cwd,
+      terminal: true,
+      watch: (text, signal) => {
+        if (text.includes("parameters, ")) signal()
+      },
+    })
+    expect(code).toBe(130)
+    expect(err).toContain("stopped by Ctrl-C with 1 figure not measured: the results are partial")
+    expect(out).toContain("hpcc-13")
+    expect(out).not.toContain("parameters")
+    const { partial, tally } = JSON.parse(readFileSync(join(cwd, "some", "summary.json"), "utf8"))
+    expect([partial, tally.notMeasured]).toEqual([true, 0])
+  }, 60_000)
+
   test("says which id was perhaps meant, and writes nothing", async () => {
     const cwd = folderOf({})
     const { code, err } = await rdmakit(["claims", "hpcc-11a/shrot"], { cwd })
