@@ -7,6 +7,7 @@ import { hpcc12 } from "./hpcc-12.ts"
 import { hpcc13 } from "./hpcc-13.ts"
 import { hpcc14 } from "./hpcc-14.ts"
 import { laterHadoop30, laterHadoop50, laterWebSearch30, laterWebSearch50 } from "./later.ts"
+import { octets1500, octets4200 } from "./octets.ts"
 import { pintGoodput, pintSampling } from "./pint.ts"
 import { collapse, parameters, remedies } from "./remedies.ts"
 
@@ -34,4 +35,6 @@ export const figures: ReadonlyArray<Figure> = [
   collapse,
   remedies,
   parameters,
+  octets1500,
+  octets4200,
 ]

@@ -1,3 +1,5 @@
+import type { WireFormat } from "./Octets.ts"
+
 /** What a claim is: data. Nothing here or in `claims/` is made from a measurement. */
 
 /**
@@ -50,6 +52,17 @@ export type Metric =
   | { readonly kind: "delivered"; readonly to: string }
   /** Numbers by which the controller's preset and, where it needs marks, the switches are set. */
   | { readonly kind: "parameters" }
+  /**
+   * Octets beside the payload: of the packet of a long WRITE that is neither its first nor its last, or of all packets of
+   * a WRITE of so many bytes; `share`, of all its octets. Of frames, check sequence and padding included, or of the line,
+   * with preamble and gap. Of figures of formats alone.
+   */
+  | {
+      readonly kind: "octets"
+      readonly message: number | "middle"
+      readonly of: "frame" | "line"
+      readonly as?: "share"
+    }
 
 export type Unit = "" | "B" | "s" | "bit/s" | "share"
 
@@ -90,6 +103,8 @@ export type ScenarioPart = Readonly<Record<string, unknown>>
 export interface System {
   readonly name: string
   readonly scenario: ScenarioPart
+  /** Of a figure of formats: which one. */
+  readonly format?: WireFormat
 }
 
 /** How long a run is. */
@@ -121,6 +136,8 @@ export type Picture =
     }
   | { readonly kind: "queue-distribution"; readonly title: string; readonly from?: string }
   | { readonly kind: "slowdown-by-size"; readonly title: string; readonly at: "p50" | "p95" | "p99" }
+  /** Of figures of formats: the share of a message's octets that is no payload, by its size. */
+  | { readonly kind: "overhead-by-size"; readonly title: string }
 
 /** A figure of a source, or a statement: one scenario, several systems, claims about them. */
 export interface Figure {
@@ -132,6 +149,8 @@ export interface Figure {
   readonly about: string
   readonly scenario: ScenarioPart
   readonly extents: Readonly<Record<Scale, Extent>>
+  /** What is compared are formats, octet by octet: nothing is simulated. */
+  readonly octets?: { readonly ethernetMtuBytes: number }
   readonly systems: ReadonlyArray<System>
   readonly probe?: Probe
   readonly pictures: ReadonlyArray<Picture>

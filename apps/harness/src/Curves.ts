@@ -25,6 +25,8 @@ export const curvesOf = (picture: Picture, finished: Finished): Curve => {
       )
     case "queue-distribution":
       return distributionOf(picture, finished)
+    case "overhead-by-size":
+      throw new TypeError("overhead by size is a picture of formats, not of runs")
     case "slowdown-by-size":
       return bySize(finished).map((row): readonly [number, number] => [
         Number.isFinite(row.endBytes) ? row.endBytes : 0,

@@ -4,6 +4,7 @@ import { Effect, FileSystem, Layer, Path } from "effect"
 import type { Extent, Figure, Scale, ScenarioPart, System } from "./Claim.ts"
 import { type Curve, curvesOf } from "./Curves.ts"
 import { measure } from "./Measure.ts"
+import { type MeasuredPackets, measureOctets } from "./OctetMeasure.ts"
 import { Samples } from "./Samples.ts"
 
 /** What one system's run gave. */
@@ -22,6 +23,8 @@ export interface Measured {
   readonly pauses: number
   readonly seed: number
   readonly digest: string
+  /** Of a format: its packets, part by part. */
+  readonly packets?: MeasuredPackets
 }
 
 const BATCH = 1 << 20
@@ -48,6 +51,7 @@ export const inputsOf = (figure: Figure, system: System, scale: Scale) => {
 
 /** Runs a system and measures what the figure's claims and pictures need. Same inputs, same result. */
 export const runSystem = async (figure: Figure, system: System, scale: Scale): Promise<Measured> => {
+  if (figure.octets !== undefined) return measureOctets(figure, system)
   const inputs = await inputsOf(figure, system, scale)
   const run = new ScenarioSimulation(inputs)
   const { window, warmup } = extentOf(figure, scale)

@@ -52,6 +52,8 @@ export const measure = (metric: Metric, finished: Finished): number => {
       return delivered(metric, outcome)
     case "parameters":
       return finished.parameters
+    case "octets":
+      throw new TypeError("octets are a metric of formats, not of runs")
   }
 }
 

@@ -10,6 +10,7 @@ import {
 } from "@rdmakit/scenario/report"
 import type { Picture, Scale } from "./Claim.ts"
 import type { EvaluatedClaim, EvaluatedFigure, Tally } from "./Evaluation.ts"
+import { packetsHtml } from "./PacketBars.ts"
 import { claimsJson } from "./tables.ts"
 import { numberText, publishedText, unitOf, widthText } from "./text.ts"
 
@@ -66,7 +67,7 @@ const figureHtml = (evaluated: EvaluatedFigure): string => {
   return `<section id="${figure.id}"><h2>${escapeHtml(figure.title)}</h2>
 <p>${escapeHtml(`${figure.id} · ${figure.source}, ${figure.section}`)}</p>
 <p>${escapeHtml(figure.about + short)}</p>
-${chartsOf(evaluated).map(chartHtml).join("\n")}
+${packetsHtml(evaluated)}${chartsOf(evaluated).map(chartHtml).join("\n")}
 ${tableHtml(["claim", "system", "published", "measured", "noise", "verdict"], claims.flatMap(cellsOf))}
 ${notesOf(claims)
   .map((note) => `<p>${escapeHtml(note)}</p>`)
@@ -131,6 +132,7 @@ const chartsOf = ({ figure, runs, claims }: EvaluatedFigure): ReadonlyArray<Char
 const specOf = (picture: Picture, lines: ReadonlyArray<Line>): ChartSpec => {
   const description = picture.title
   if (picture.kind === "slowdown-by-size") return bySize(description, lines)
+  if (picture.kind === "overhead-by-size") return overheadBySize(description, lines)
   if (picture.kind === "queue-distribution") {
     const [name, size] = unitOf(largest(lines, 0), "B")
     const x = { label: `queue, ${name}`, unit: size }
@@ -164,6 +166,19 @@ const bySize = (description: string, lines: ReadonlyArray<Line>): ChartSpec => {
     places: ends.map((end) => (end === 0 ? "any" : numberText(end, "B").replace(" ", ""))),
   }
 }
+
+/** Message sizes are the places of the x axis. */
+const overheadBySize = (description: string, lines: ReadonlyArray<Line>): ChartSpec => ({
+  description,
+  x: { label: "message", unit: 1 },
+  y: { label: "octets that are no payload, %", unit: 0.01 },
+  lines: lines.map(({ name, points }) => ({ name, points: points.map(([, y], place) => [place, y] as const) })),
+  places: (lines[0]?.points ?? []).map(([bytes]) => binarySize(bytes)),
+})
+
+/** Of a power of two. */
+const binarySize = (bytes: number): string =>
+  bytes >= 2 ** 20 ? `${bytes / 2 ** 20}MiB` : bytes >= 1024 ? `${bytes / 1024}KiB` : `${bytes}B`
 
 /** Published beside measured, a place for each system. */
 const comparison = ({ claim, unit, rows }: EvaluatedClaim): Chart => {

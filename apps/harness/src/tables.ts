@@ -14,7 +14,9 @@ export const claimsJson = (figures: ReadonlyArray<EvaluatedFigure>, tally: Tally
     section: figure.section,
     about: figure.about,
     less: less ?? null,
-    runs: runs.map(({ values: _, curves: __, figure: ___, ...run }) => run),
+    ...(figure.octets === undefined
+      ? { runs: runs.map(({ values: _, curves: __, figure: ___, packets: ____, ...run }) => run) }
+      : { formats: runs.map(formatJson) }),
     claims: claims.map(({ id, claim, unit, tolerance, noise, rows, order }) => ({
       id,
       what: claim.what,
@@ -36,6 +38,13 @@ export const claimsJson = (figures: ReadonlyArray<EvaluatedFigure>, tally: Tally
       },
     })),
   })),
+})
+
+/** What is in the pictures of formats, as numbers. */
+const formatJson = ({ system, packets, curves }: EvaluatedFigure["runs"][number]) => ({
+  system,
+  packets,
+  overheadBySize: curves[0]!.map(([messageBytes, share]) => ({ messageBytes, share })),
 })
 
 const HEADER =
