@@ -40,7 +40,7 @@ export class Verifier {
   readonly #observer: Observer
   readonly #icrcBad: Array<number> = []
   readonly #mpaBad: Array<number> = []
-  readonly #streams: IwarpStreams
+  readonly #streams: IwarpStreams | undefined
   #packets = 0
   #roce = 0
   #right = 0
@@ -54,10 +54,14 @@ export class Verifier {
   /** The ICRC that all wrong ones have; undefined when they differ. */
   #constant: number | undefined
 
-  /** @param observer shares what it saw with a filter; its own by default */
-  constructor(crc: Crc, observer: Observer = new Observer()) {
+  /**
+   * @param observer shares what it saw with a filter; its own by default
+   * @param iwarp whether streams of TCP are followed
+   */
+  constructor(crc: Crc, observer: Observer = new Observer(), iwarp = true) {
     this.#crc = crc
     this.#observer = observer
+    if (!iwarp) return
     this.#streams = new IwarpStreams({
       opened: () => {},
       unit: (_, { crc: verdict }, frame) => {
@@ -80,7 +84,7 @@ export class Verifier {
   sighting(sighting: Sighting): void {
     this.#packets++
     if (sighting.kind === "roce") this.#transport(sighting)
-    else if (sighting.kind === "tcp") this.#streams.segment(sighting)
+    else if (sighting.kind === "tcp") this.#streams?.segment(sighting)
     const vcrc = sighting.nodes === undefined ? undefined : nodeOf(sighting.nodes, "vcrc")
     if (vcrc?.verdict === "right") this.#vcrcRight++
     else if (vcrc?.verdict === "wrong") this.#vcrcWrong++
@@ -99,7 +103,7 @@ export class Verifier {
 
   /** What came of it. Call it once, after the last packet. */
   end(): Verdicts {
-    this.#streams.end()
+    this.#streams?.end()
     return {
       packets: this.#packets,
       roce: this.#roce,

@@ -1,0 +1,48 @@
+/** Buckets in each doubling: a quantile is right within 3 %. */
+const PER_OCTAVE = 32
+
+/** How often values occurred, in buckets that grow with the value: any number of values in little memory. */
+export class Histogram {
+  readonly #counts = new Map<number, number>()
+  count = 0
+  sum = 0
+  min = Number.POSITIVE_INFINITY
+  max = Number.NEGATIVE_INFINITY
+
+  /** Adds a value of 0 or more. */
+  add(value: number): void {
+    const bucket = value < 1 ? 0 : 1 + bucketOf(value)
+    this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + 1)
+    this.count++
+    this.sum += value
+    if (value < this.min) this.min = value
+    if (value > this.max) this.max = value
+  }
+
+  get mean(): number {
+    return this.count === 0 ? Number.NaN : this.sum / this.count
+  }
+
+  /** The value below which a share of them lies; NaN without values. */
+  quantile(share: number): number {
+    if (this.count === 0) return Number.NaN
+    let left = Math.max(1, Math.ceil(share * this.count))
+    for (const bucket of [...this.#counts.keys()].sort((a, b) => a - b)) {
+      left -= this.#counts.get(bucket)!
+      if (left <= 0) return Math.min(this.max, Math.max(this.min, bucket === 0 ? 0 : middleOf(bucket - 1)))
+    }
+    return this.max
+  }
+}
+
+const bucketOf = (value: number): number => {
+  let octave = 0
+  let scale = value
+  for (; scale >= 2 ** 16; octave += 16) scale /= 2 ** 16
+  for (; scale >= 2; octave++) scale /= 2
+  return octave * PER_OCTAVE + Math.floor((scale - 1) * PER_OCTAVE)
+}
+
+/** The middle of a bucket. */
+const middleOf = (bucket: number): number =>
+  2 ** Math.floor(bucket / PER_OCTAVE) * (1 + ((bucket % PER_OCTAVE) + 0.5) / PER_OCTAVE)

@@ -1,0 +1,124 @@
+import { psnDistance, psnPlus } from "@rdmakit/wire/infiniband"
+import type { Operation } from "../Operations.ts"
+import type { Sighting } from "../Sighting.ts"
+import { Tally } from "../Tally.ts"
+import type { Requests } from "./Requests.ts"
+
+/** A request that was refused for good. */
+export interface FatalNak {
+  /** 1 invalid request, 2 remote access error, 3 remote operational error, 4 invalid RD request. */
+  readonly code: number
+  readonly psn: number
+  readonly frame: number
+}
+
+const FATAL_KEPT = 16
+
+/** What one queue pair answers: acknowledgements, NAKs, responses to READs and atomics. */
+export class Answers {
+  acks = 0
+  /** PSN sequence errors: the receiver saw a gap. */
+  readonly sequenceNaks = new Tally()
+  readonly rnrNaks = new Tally()
+  /** How long receivers asked to wait, in microseconds, and how often. */
+  readonly rnrDelaysUs = new Map<number, number>()
+  readonly fatal: Array<FatalNak> = []
+  readonly fatalNaks = new Tally()
+  /** Acknowledgements of the same PSN, the same words, again. */
+  readonly duplicates = new Tally()
+  readPackets = 0
+  readBytes = 0
+  atomics = 0
+  /** Responses to READs that were skipped. */
+  readonly missing = new Tally()
+  missingPackets = 0
+  readonly repeatedReads = new Tally()
+  /** From an RNR NAK to the request again. */
+  waitedNs = 0
+  #readNext = -1
+  #ipId = -1
+  #psn = -1
+  #syndrome = -1
+
+  /** Takes an answer; `requests` are those of the other direction, once it is known. */
+  take(sighting: Sighting, operation: Operation, requests: Requests | undefined): void {
+    const { psn, frame, timeNs, syndrome, ipId } = sighting
+    if (requests !== undefined) requests.hasAnswers = true
+    if (operation.opcode.operation.startsWith("ReadResponse")) {
+      this.#read(sighting, operation, requests)
+      return
+    }
+    if (operation.opcode.operation === "AtomicAcknowledge") this.#atomic(sighting, requests)
+    if (syndrome < 0) return
+    const kind = syndrome >> 5
+    if (kind === 0) {
+      this.acks++
+      // The identification tells a copy of a packet from one that was sent again.
+      if (psn === this.#psn && syndrome === this.#syndrome) this.duplicates.add(frame)
+      requests?.acknowledge(psn, timeNs)
+    } else if (kind === 1) {
+      if (psn === this.#psn && syndrome === this.#syndrome && ipId === this.#ipId && ipId > 0) return
+      this.rnrNaks.add(frame)
+      this.rnrDelaysUs.set(syndrome & 31, (this.rnrDelaysUs.get(syndrome & 31) ?? 0) + 1)
+      if (requests !== undefined) {
+        acknowledgeBefore(requests, psn, timeNs)
+        requests.rnr = { psn, frame, timeNs, answered: false }
+      }
+    } else if (kind === 3) this.#nak(sighting, requests)
+    this.#psn = psn
+    this.#syndrome = syndrome
+    this.#ipId = ipId
+  }
+
+  #nak({ psn, frame, timeNs, syndrome, ipId }: Sighting, requests: Requests | undefined): void {
+    if (psn === this.#psn && syndrome === this.#syndrome && ipId === this.#ipId && ipId > 0) return
+    const code = syndrome & 31
+    if (code === 0) {
+      this.sequenceNaks.add(frame)
+      if (requests === undefined) return
+      acknowledgeBefore(requests, psn, timeNs)
+      requests.nak = { psn, frame, timeNs, answered: false }
+      return
+    }
+    this.fatalNaks.add(frame)
+    if (this.fatal.length < FATAL_KEPT) this.fatal.push({ code, psn, frame })
+    if (requests !== undefined) acknowledgeBefore(requests, psn, timeNs)
+  }
+
+  #read(sighting: Sighting, operation: Operation, requests: Requests | undefined): void {
+    const { psn, frame, timeNs, payloadBytes } = sighting
+    this.readPackets++
+    this.readBytes += payloadBytes
+    if (this.#readNext >= 0 && !operation.isFirst) {
+      const distance = psnDistance(psn, this.#readNext)
+      if (distance > 0 && distance < 1 << 16) {
+        this.missing.add(frame)
+        this.missingPackets += distance
+      } else if (distance < 0) this.repeatedReads.add(frame)
+    }
+    this.#readNext = psnPlus(psn, 1)
+    if (requests === undefined) return
+    if (!operation.isLast && payloadBytes > requests.mtu) requests.mtu = payloadBytes
+    const message = requests.asked(psn)
+    if (operation.isFirst && message?.firstPsn === psn && !message.repeated) {
+      requests.answers.add(Math.max(0, timeNs - message.firstNs))
+    }
+    if (!operation.isLast) return
+    // Where the MTU was not known, the last response says how many PSNs the READ took.
+    if (message !== undefined && psnDistance(psn, message.lastPsn) > 0) message.lastPsn = psn
+    acknowledgeBefore(requests, psn, timeNs)
+    requests.acknowledge(psn, timeNs)
+  }
+
+  #atomic({ psn, timeNs }: Sighting, requests: Requests | undefined): void {
+    this.atomics++
+    const message = requests?.asked(psn)
+    if (message !== undefined && !message.repeated) requests!.answers.add(Math.max(0, timeNs - message.firstNs))
+  }
+}
+
+/** A NAK acknowledges everything before its PSN (IBTA 1.7 §9.7.5.1.2). */
+const acknowledgeBefore = (requests: Requests, psn: number, timeNs: number): void => {
+  const before = psnPlus(psn, -1)
+  if (requests.hasSent(before)) requests.acknowledge(before, timeNs)
+}

@@ -1,0 +1,364 @@
+import { packetsOf, psnDistance, psnPlus } from "@rdmakit/wire/infiniband"
+import { Histogram } from "../Histogram.ts"
+import type { Operation } from "../Operations.ts"
+import type { Sighting } from "../Sighting.ts"
+import { Tally } from "../Tally.ts"
+import { Gaps } from "./Gaps.ts"
+import { History } from "./History.ts"
+
+/**
+ * Why packets were sent again. `nak` and `rnr`: the receiver asked for it; `timeout`: nothing was heard; `late`: the
+ * acknowledgement had passed here already; `unknown`: the other direction is not in the capture.
+ */
+export type RepeatCause = "nak" | "rnr" | "timeout" | "late" | "unknown"
+
+/** One time that a requester went back and sent again. */
+export interface Repeat {
+  readonly cause: RepeatCause
+  /** Where it went back to. */
+  readonly psn: number
+  readonly frame: number
+  /** Since that packet was sent before; NaN when nobody saw it. */
+  readonly sinceNs: number
+  /** Whether the first one passed here: what was lost was lost later on its way, or its answer was. */
+  readonly wasSeen: boolean
+  packets: number
+}
+
+/** A NAK, or what makes a requester wait. */
+export interface Refusal {
+  readonly psn: number
+  readonly frame: number
+  readonly timeNs: number
+  /** A repeat that answers it was seen. */
+  answered: boolean
+}
+
+/** A message of which not all is acknowledged. */
+export interface Message {
+  readonly kind: Operation["kind"]
+  readonly firstPsn: number
+  lastPsn: number
+  bytes: number
+  readonly frame: number
+  readonly firstNs: number
+  lastNs: number
+  repeated: boolean
+}
+
+/** A queue pair that goes back to one PSN again and again. */
+export interface Stuck {
+  readonly psn: number
+  readonly frames: Array<number>
+  readonly stepsNs: Array<number>
+}
+
+const REPEATS_KEPT = 64
+const OUTSTANDING_MAX = 16_384
+/** A jump so far is no loss: the queue pair was set up anew. */
+const JUMP = 1 << 16
+/** Copies of one packet are this close where the identification does not tell. */
+const COPY_NS = 500_000
+/** Steps of a queue pair that goes back to the same PSN. */
+const STEPS_KEPT = 64
+/** PSNs that may follow a READ of unknown MTU: the smallest path MTU decides. */
+const MTU_MIN = 256
+
+/** The requests of one queue pair: their order, what is missing, what is sent again and why. */
+export class Requests {
+  readonly history = new History()
+  readonly gaps = new Gaps()
+  /** The PSN after the last one that was new. */
+  expected = 0
+  started = false
+  packets = 0
+  /** Times the PSN went from 0xffffff to 0. */
+  readonly wraps = new Tally()
+  /** Packets that were not there when later ones came. */
+  readonly missing = new Tally()
+  missingPackets = 0
+  /** Packets that came after later ones, as they were sent. */
+  readonly late = new Tally()
+  /** The same packet twice. */
+  readonly copies = new Tally()
+  /** Copies with another hop limit: taken at another place. */
+  copiesElsewhere = 0
+  /** Packets sent again. */
+  readonly repeated = new Tally()
+  readonly causes: Record<RepeatCause, Tally> = {
+    nak: new Tally(),
+    rnr: new Tally(),
+    timeout: new Tally(),
+    late: new Tally(),
+    unknown: new Tally(),
+  }
+  readonly repeats: Array<Repeat> = []
+  /** Of the packets sent again, those that had passed here before. */
+  repeatedSeen = 0
+  readonly restarts = new Tally()
+  /** Octets of complete messages; and the time from the last packet of one to its acknowledgement, without repeats. */
+  readonly sizes = new Histogram()
+  readonly latencies = new Histogram()
+  /** From a READ or an atomic to its first answer. */
+  readonly answers = new Histogram()
+  messages = 0
+  messageBytes = 0
+  outstanding: Array<Message> = []
+  /** Octets of the largest packet that was not the last of its message: the path MTU. */
+  mtu = 0
+  /** The last PSN that was acknowledged; -1 before any. */
+  acknowledged = -1
+  lastAckNs = Number.NaN
+  /** Whether answers to this queue pair are in the capture. */
+  hasAnswers = false
+  nak: Refusal | undefined
+  rnr: Refusal | undefined
+  stuck: Stuck | undefined
+  lastFrame = 0
+  #message: Message | undefined
+  #slack = 0
+  #repeat: Repeat | undefined
+  #repeatNext = 0
+  #repeatNs = 0
+  #ipId = -1
+  #ipIdRises = 0
+  #ipIdSteps = 0
+
+  /** Takes a request. Answers whether it moved the queue pair on, or only repeats. */
+  take(sighting: Sighting, operation: Operation): "new" | "late" | "copy" | "repeat" {
+    const { psn } = sighting
+    this.packets++
+    this.lastFrame = sighting.frame
+    if (!this.started) {
+      this.started = true
+      this.expected = psn
+    }
+    let distance = psnDistance(psn, this.expected)
+    // How many PSNs a READ took is not known without the MTU.
+    if (distance > 0 && distance <= this.#slack) distance = 0
+    if (Math.abs(distance) > JUMP) {
+      this.restart(psn, sighting.frame)
+      distance = 0
+    }
+    if (distance >= 0) {
+      this.#forward(sighting, operation, distance)
+      return "new"
+    }
+    return this.#back(sighting, operation)
+  }
+
+  /** The queue pair begins anew with this PSN. */
+  restart(psn: number, frame: number): void {
+    this.restarts.add(frame)
+    this.expected = psn
+    this.outstanding = []
+    this.acknowledged = -1
+    this.stuck = undefined
+    this.nak = undefined
+    this.rnr = undefined
+    this.#message = undefined
+    this.#repeat = undefined
+  }
+
+  #forward(sighting: Sighting, operation: Operation, distance: number): void {
+    const { psn, frame, timeNs, ipId } = sighting
+    if (distance > 0) {
+      this.missing.add(frame)
+      this.missingPackets += distance
+      this.gaps.add(this.expected, distance, frame, timeNs)
+      this.#message = undefined
+    }
+    if (this.#ipId >= 0 && ipId >= 0) {
+      this.#ipIdSteps++
+      if (((ipId - this.#ipId) << 16) >> 16 > 0) this.#ipIdRises++
+    }
+    this.#ipId = ipId
+    this.#repeat = undefined
+    this.#slack = 0
+    const packets = this.#packetsOf(sighting, operation)
+    const next = psnPlus(psn, packets)
+    if (next < psn) this.wraps.add(frame)
+    this.expected = next
+    this.history.keep(sighting)
+    this.#follow(sighting, operation, packets)
+  }
+
+  /** The receiver has everything up to `psn`. */
+  acknowledge(psn: number, timeNs: number): void {
+    this.hasAnswers = true
+    this.lastAckNs = timeNs
+    if (this.acknowledged < 0 || psnDistance(psn, this.acknowledged) > 0) this.acknowledged = psn
+    if (this.stuck !== undefined && psnDistance(psn, this.stuck.psn) >= 0) this.stuck = undefined
+    this.gaps.acknowledged(psn)
+    let done = 0
+    for (const message of this.outstanding) {
+      if (psnDistance(psn, message.lastPsn) < 0) break
+      done++
+      if (!message.repeated) this.latencies.add(Math.max(0, timeNs - message.lastNs))
+    }
+    if (done > 0) this.outstanding.splice(0, done)
+  }
+
+  /** A READ or an atomic that this PSN answers. */
+  asked(psn: number): Message | undefined {
+    return this.outstanding.find(
+      ({ kind, firstPsn, lastPsn }) =>
+        (kind === "read" || kind === "atomic") && psnDistance(psn, firstPsn) >= 0 && psnDistance(psn, lastPsn) <= 0,
+    )
+  }
+
+  /** Whether a packet with this PSN was sent lately: an answer to it may be meant for this queue pair. */
+  hasSent(psn: number): boolean {
+    if (!this.started) return false
+    const behind = psnDistance(this.expected, psn)
+    // A READ of unknown MTU may have taken more PSNs than one.
+    return behind > -this.#slack && behind <= this.packets + 1 && (this.history.find(psn) >= 0 || behind < 4096)
+  }
+
+  #packetsOf(sighting: Sighting, operation: Operation): number {
+    if (operation.kind !== "read" || sighting.dmaBytes < 0) return 1
+    if (this.mtu > 0) return packetsOf(sighting.dmaBytes, this.mtu)
+    const most = packetsOf(sighting.dmaBytes, MTU_MIN)
+    this.#slack = most - 1
+    return 1
+  }
+
+  /** The messages that requests make up. */
+  #follow(sighting: Sighting, operation: Operation, packets: number): void {
+    const { psn, timeNs, frame, payloadBytes } = sighting
+    const { kind, isFirst, isLast } = operation
+    if (!isLast && payloadBytes > this.mtu) this.mtu = payloadBytes
+    if (isFirst) {
+      const bytes = kind === "read" ? Math.max(0, sighting.dmaBytes) : kind === "atomic" ? 8 : 0
+      const lastPsn = psn
+      this.#message = { kind, firstPsn: psn, lastPsn, bytes, frame, firstNs: timeNs, lastNs: timeNs, repeated: false }
+    }
+    const message = this.#message
+    if (message === undefined) return
+    if (kind !== "read") message.bytes += payloadBytes
+    message.lastPsn = psnPlus(psn, packets - 1)
+    message.lastNs = timeNs
+    if (!isLast) return
+    this.#message = undefined
+    this.messages++
+    this.messageBytes += message.bytes
+    this.sizes.add(message.bytes)
+    if (this.outstanding.length === OUTSTANDING_MAX) this.outstanding.shift()
+    this.outstanding.push(message)
+  }
+
+  #back(sighting: Sighting, operation: Operation): "late" | "copy" | "repeat" {
+    const { psn, frame, timeNs } = sighting
+    const at = this.history.find(psn)
+    const gapNs = at < 0 ? this.gaps.fill(psn) : undefined
+    if (at >= 0 && this.#isCopy(at, sighting)) {
+      this.copies.add(frame)
+      if (this.history.hopLimit(at) !== Math.max(0, sighting.hopLimit)) this.copiesElsewhere++
+      return "copy"
+    }
+    if (this.#isLate(at, gapNs, sighting)) {
+      this.late.add(frame)
+      // An acknowledgement may have overtaken it too: the capture missed nothing.
+      if (at < 0 && gapNs === undefined && this.gaps.unseen > 0) this.gaps.unseen--
+      if (at < 0) this.history.keep(sighting)
+      return "late"
+    }
+    this.repeated.add(frame)
+    if (at >= 0) this.repeatedSeen++
+    this.#again(sighting, at >= 0 ? timeNs - this.history.timeNs(at) : Number.NaN, at >= 0)
+    for (const message of this.outstanding) {
+      if (psnDistance(psn, message.firstPsn) >= 0 && psnDistance(psn, message.lastPsn) <= 0) message.repeated = true
+    }
+    const open = this.#message
+    if (open !== undefined && psnDistance(psn, open.firstPsn) >= 0) open.repeated = true
+    if (operation.isLast) this.#retime(psn, timeNs)
+    this.history.keep(sighting)
+    return "repeat"
+  }
+
+  /** An acknowledgement answers the last time that the last packet of a message was sent. */
+  #retime(psn: number, timeNs: number): void {
+    const message = this.outstanding.find(({ lastPsn }) => lastPsn === psn)
+    if (message !== undefined) message.lastNs = timeNs
+  }
+
+  /** Whether identifications count up, so that they tell a packet from one that was sent again. */
+  get #countsUp(): boolean {
+    return this.#ipIdSteps >= 2 && this.#ipIdRises >= 0.8 * this.#ipIdSteps
+  }
+
+  #isCopy(at: number, sighting: Sighting): boolean {
+    if (!this.history.isSame(at, sighting)) return false
+    if (this.#countsUp) return true
+    const sinceNs = sighting.timeNs - this.history.timeNs(at)
+    const wasAsked = (this.nak !== undefined && !this.nak.answered) || (this.rnr !== undefined && !this.rnr.answered)
+    return sinceNs < COPY_NS && !wasAsked
+  }
+
+  #isLate(at: number, gapNs: number | undefined, sighting: Sighting): boolean {
+    const { ipId, psn, timeNs } = sighting
+    if (this.#countsUp && this.#ipId >= 0 && ipId >= 0) {
+      // What is older than a packet that was here before was only overtaken.
+      const than = at >= 0 ? this.history.ipId(at) : this.#ipId
+      return ((ipId - than) << 16) >> 16 < 0
+    }
+    if (gapNs === undefined) return false
+    const wasAsked = this.nak !== undefined && !this.nak.answered && this.nak.psn === psn
+    return !wasAsked && this.#repeat === undefined && timeNs - gapNs < COPY_NS
+  }
+
+  /** Goes back: another repeat, or the next packet of one. */
+  #again(sighting: Sighting, sinceNs: number, wasSeen: boolean): void {
+    const { psn, frame, timeNs } = sighting
+    const running = this.#repeat
+    if (running !== undefined) {
+      const ahead = psnDistance(psn, this.#repeatNext)
+      const pauseNs = timeNs - this.#repeatNs
+      const isAsked = this.nak !== undefined && !this.nak.answered && this.nak.psn === psn
+      // The packets after the first follow in order, some of them missing.
+      if (ahead >= 0 && !isAsked && (Number.isNaN(sinceNs) || pauseNs < sinceNs / 2 || running.cause === "nak")) {
+        running.packets++
+        if (ahead > 0) {
+          this.missing.add(frame)
+          this.missingPackets += ahead
+        }
+        this.#repeatNext = psnPlus(psn, 1)
+        this.#repeatNs = timeNs
+        return
+      }
+    }
+    const cause = this.#causeOf(psn)
+    this.causes[cause].add(frame)
+    const repeat: Repeat = { cause, psn, frame, sinceNs, wasSeen, packets: 1 }
+    if (this.repeats.length < REPEATS_KEPT) this.repeats.push(repeat)
+    this.#repeat = repeat
+    this.#repeatNext = psnPlus(psn, 1)
+    this.#repeatNs = timeNs
+    if (cause === "timeout" || cause === "unknown") this.#stall(psn, frame, sinceNs)
+    else this.stuck = undefined
+  }
+
+  #causeOf(psn: number): RepeatCause {
+    const { nak, rnr } = this
+    if (nak !== undefined && !nak.answered && Math.abs(psnDistance(psn, nak.psn)) <= 1) {
+      nak.answered = true
+      return "nak"
+    }
+    if (rnr !== undefined && !rnr.answered && rnr.psn === psn) {
+      rnr.answered = true
+      return "rnr"
+    }
+    if (!this.hasAnswers) return "unknown"
+    return this.acknowledged >= 0 && psnDistance(this.acknowledged, psn) >= 0 ? "late" : "timeout"
+  }
+
+  #stall(psn: number, frame: number, sinceNs: number): void {
+    if (this.stuck?.psn !== psn) {
+      const at = this.history.find(psn)
+      this.stuck = { psn, frames: at < 0 ? [] : [this.history.frame(at)], stepsNs: [] }
+    }
+    const { frames, stepsNs } = this.stuck
+    if (frames.length < STEPS_KEPT) frames.push(frame)
+    if (stepsNs.length < STEPS_KEPT) stepsNs.push(sinceNs)
+  }
+}
