@@ -111,8 +111,13 @@ const outputsOf = (inputs: Inputs, results: ReadonlyArray<string>): ReadonlyArra
   return [FLOWS_FILE, SUMMARY_FILE, ...results, ...own.filter((name) => name !== "")]
 }
 
-/** Refuses a folder in which an output would take the place of an input. */
+/** Refuses a folder in which an output would take the place of an input, or of another. */
 const spareInputs = Effect.fnUntraced(function* (inputs: Inputs, folder: string, outputs: ReadonlyArray<string>) {
+  const twice = outputs.find((name, index) => outputs.indexOf(name) !== index)
+  if (twice !== undefined) {
+    const hint = "give the config's output another name with --set"
+    return yield* new Refused({ message: `${folder}: two outputs would be named ${twice}`, hint })
+  }
   if (inputs.kind !== "ns3") return
   const path = yield* Path.Path
   const cwd = yield* WorkingDirectory

@@ -1,4 +1,4 @@
-import { Flag, type Packet } from "@rdmakit/packet"
+import { Flag, type Packet, type PacketPool } from "@rdmakit/packet"
 import {
   emitHpccInt,
   emitNs3Int,
@@ -22,7 +22,7 @@ export const intLayouts = ["none", "hpcc", "ns3"] as const
 export type IntLayout = (typeof intLayouts)[number]
 
 /** Most switches whose telemetry fits. */
-export const intHopsMax: Readonly<Record<Exclude<IntLayout, "none">, number>> = { hpcc: 15, ns3: NS3_INT_HOPS }
+const intHopsMax: Readonly<Record<Exclude<IntLayout, "none">, number>> = { hpcc: 15, ns3: NS3_INT_HOPS }
 
 /**
  * UDP ports of packets with telemetry between UDP and BTH: nothing registers one, and on RoCEv2's own 4791 every reader
@@ -58,6 +58,22 @@ export const intBytes = (packet: Packet, layout: IntLayout): number => {
 /** Bytes for which the simulator's header counts one, where the run has a multiplier of its own. */
 const ns3Units = ({ pool }: Packet): readonly [tx: number, queue: number] =>
   pool.telemetryFormat.name === "int64" ? [pool.telemetryFormat.bytesUnit, pool.telemetryFormat.queueUnit] : [128, 80]
+
+/** Why telemetry of a pool's packets does not fit a layout, in words; undefined: it does, or there is none. */
+export const intRefusal = (pool: PacketPool, layout: IntLayout): string | undefined => {
+  if (layout === "none" || pool.telemetryHops === 0) return undefined
+  if (pool.telemetryHops > intHopsMax[layout]) {
+    return `telemetry of ${pool.telemetryHops} switches: the layout "${layout}" has room for ${intHopsMax[layout]}`
+  }
+  const rates = Array.from(pool.telemetryRates)
+  if (layout === "hpcc") {
+    if (rates.length <= SPEED_CODES) return undefined
+    return `${rates.length} rates of links: the layout "hpcc" can tell ${SPEED_CODES}`
+  }
+  const unknown = rates.find((rate) => !NS3_INT_RATES_BPS.includes(rate))
+  if (unknown === undefined) return undefined
+  return `a link of ${unknown / 1e9} Gb/s: the layout "ns3" can tell 25, 50, 100, 200 and 400`
+}
 
 const rateIndex = (rates: ArrayLike<number>, bps: number, codes: number): number => {
   for (let code = 0; code < Math.min(rates.length, codes); code++) if (rates[code] === bps) return code

@@ -8,6 +8,13 @@ export {
   qpOfEndpoint,
 } from "./Addresses.ts"
 export { CodecError } from "./CodecError.ts"
-export { type IntLayout, intHopsMax, intLayouts, intPorts } from "./IntHeader.ts"
+export { type IntLayout, intLayouts, intPorts, intRefusal } from "./IntHeader.ts"
 export { payloadOctet } from "./Payload.ts"
-export { type Decoded, type Link, PAYLOAD_BYTES_MAX, RoceCodec, type RoceCodecOptions } from "./RoceCodec.ts"
+export {
+  type Decoded,
+  FRAME_OVERHEAD_BYTES,
+  type Link,
+  PAYLOAD_BYTES_MAX,
+  RoceCodec,
+  type RoceCodecOptions,
+} from "./RoceCodec.ts"

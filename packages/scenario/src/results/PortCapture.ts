@@ -1,4 +1,11 @@
-import { type IntLayout, intHopsMax, PAYLOAD_BYTES_MAX, RoceCodec, type RoceCodecOptions } from "@rdmakit/codec"
+import {
+  FRAME_OVERHEAD_BYTES,
+  type IntLayout,
+  intRefusal,
+  PAYLOAD_BYTES_MAX,
+  RoceCodec,
+  type RoceCodecOptions,
+} from "@rdmakit/codec"
 import type { World } from "@rdmakit/fabric"
 import type { Packet } from "@rdmakit/packet"
 import { type CaptureSink, numberOption, optionCodes, PcapngWriter, PcapWriter, textOption } from "@rdmakit/pcap"
@@ -40,9 +47,6 @@ const fileOf = (port: number, ports: Ports): string => `port-${portName(port, po
 const LINK_TYPE_ETHERNET = 1
 const INBOUND = 1
 const OUTBOUND = 2
-/** Telemetry of the paper's layout has four bits for a port's rate. */
-const SPEED_CODES = 16
-const SIMULATOR_RATES: ReadonlyArray<number> = [25e9, 50e9, 100e9, 200e9, 400e9]
 
 /**
  * Writes what some ports of a world send and receive, as it happens: frames of RoCEv2 and PFC, as `codec` makes them. A
@@ -78,7 +82,7 @@ export class PortCapture implements Tracer {
       const most = `IPv4 has room for ${PAYLOAD_BYTES_MAX} beside RoCEv2's headers`
       throw new CaptureRefused(`packets of ${mtuBytes} B of payload: ${most}`, false)
     }
-    const reason = telemetryRefusal(world, settings)
+    const reason = intRefusal(kernel.pool, settings.telemetry)
     if (reason !== undefined) throw new CaptureRefused(reason, true)
     this.world = world
     this.codec = new RoceCodec({
@@ -86,7 +90,7 @@ export class PortCapture implements Tracer {
       messages: { bytesOf: (flow) => flows.bytes[flow]!, mtuBytes },
       ...(crc === undefined ? {} : { crc }),
     })
-    this.octets = new Uint8Array(mtuBytes + FRAME_BYTES_BESIDE)
+    this.octets = new Uint8Array(mtuBytes + FRAME_OVERHEAD_BYTES)
     this.places = new Int32Array(world.ports.count).fill(-1)
     for (const [place, port] of settings.ports.entries()) this.places[port] = place
     const { writers, write } =
@@ -118,26 +122,6 @@ export class PortCapture implements Tracer {
   finish(): void {
     for (const writer of this.writers) writer.flush()
   }
-}
-
-/** Headers, telemetry of fifteen switches, padding and ICRC. */
-const FRAME_BYTES_BESIDE = 256
-
-const telemetryRefusal = ({ kernel: { pool } }: World, { telemetry }: CaptureSettings): string | undefined => {
-  if (telemetry === "none" || pool.telemetryHops === 0) return undefined
-  if (pool.telemetryHops > intHopsMax[telemetry]) {
-    return `telemetry of ${pool.telemetryHops} switches: the layout "${telemetry}" has room for ${intHopsMax[telemetry]}`
-  }
-  const rates = Array.from(pool.telemetryRates)
-  if (telemetry === "hpcc") {
-    return rates.length > SPEED_CODES
-      ? `${rates.length} rates of links: the layout "hpcc" can tell ${SPEED_CODES}`
-      : undefined
-  }
-  const unknown = rates.find((rate) => !SIMULATOR_RATES.includes(rate))
-  return unknown === undefined
-    ? undefined
-    : `a link of ${unknown / 1e9} Gb/s: the layout "ns3" can tell 25, 50, 100, 200 and 400`
 }
 
 const pcapOf = ({ ports }: World, settings: CaptureSettings, open: (file: string) => CaptureSink) => {
