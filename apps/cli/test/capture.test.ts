@@ -84,6 +84,10 @@ describe("run --pcap", () => {
     [["--pcap", "0,9"], `error: --pcap: found "9", expected a node 0..2\n'rdmakit lint FILE --ports' lists all\n`],
     [["--pcap", "0,"], 'error: --pcap: found "", expected NODE:PORT (16:2), NODE-NEIGHBOUR (16-1)'],
     [
+      ["--pcap", "0", "--set", "FCT_OUTPUT_FILE=mix/port-0-1.pcap"],
+      "two outputs would be named port-0-1.pcap\ngive the config's output another name with --set\n",
+    ],
+    [
       ["--pcap-format", "pcapng"],
       "error: --pcap-format: found no --pcap beside it, expected the ports that are written\n",
     ],
