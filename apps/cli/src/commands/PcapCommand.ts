@@ -234,14 +234,87 @@ const mergeCommand = Command.make(
   ]),
 )
 
+const rotated = Flag.Boolean("rotated").pipe(
+  Flag.withDescription("FILE names one of a rotated set: read them all"),
+  Flag.withDefault(false),
+)
+
+const flowsCommand = Command.make(
+  "flows",
+  {
+    files,
+    rotated,
+    csv: Flag.Boolean("csv").pipe(Flag.withDescription("A line of CSV for each"), Flag.withDefault(false)),
+    ...selection,
+    json,
+  },
+  (input) =>
+    Effect.flatMap(
+      Effect.promise(() => import("../pcap/Flows.ts")),
+      ({ flows }) => flows(input),
+    ),
+).pipe(
+  Command.withShortDescription("What each queue pair did"),
+  Command.withDescription(
+    `Follows each queue pair in both directions, and prints a line for each of them:
+  packets, messages, the time to the acknowledgement, gaps in PSNs, packets sent again
+  and why, NAKs, RNR NAKs, marks, CNPs; streams of iWARP; and connections with the
+  time they took. A queue pair of --qp brings both its directions. Several files are
+  read as one, in the order of time.
+
+${TERMS}
+
+  Exits with 0, 1 when a file ends early, 2 when refused.`,
+  ),
+  Command.withExamples([
+    { command: "rdmakit pcap flows capture.pcap", description: "A table" },
+    { command: "rdmakit pcap flows client.pcap server.pcap --csv > flows.csv", description: "Every figure" },
+    { command: "rdmakit pcap flows capture.pcap --json | jq .flows", description: "For other programs" },
+  ]),
+)
+
+const diagnoseCommand = Command.make("diagnose", { files, rotated, ...selection, json }, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("../pcap/Diagnose.ts")),
+    ({ diagnose }) => diagnose(input),
+  ),
+).pipe(
+  Command.withShortDescription("What is wrong, and why"),
+  Command.withDescription(
+    `Names the symptoms in a capture, for each the likely causes, the likeliest first,
+  and the frames that show it: loss, reordering, duplicates, timeouts, receivers that
+  are not ready, NAKs, congestion, pauses, rejected connections, damage. It says what
+  cannot be known: packets that were cut, one direction alone, copies from two points.
+
+${TERMS}
+
+  Exits with 0 whatever it finds, 1 when a file ends early, 2 when refused.`,
+  ),
+  Command.withExamples([
+    { command: "rdmakit pcap diagnose capture.pcap", description: "In words" },
+    { command: "rdmakit pcap diagnose ring_00001_20260131235959.pcapng --rotated", description: "A rotated set" },
+    { command: "rdmakit pcap diagnose capture.pcap --json | jq .findings[].kind", description: "For other programs" },
+  ]),
+)
+
 export const pcapCommand = Command.make("pcap").pipe(
   Command.withShortDescription("Read captures"),
   Command.withDescription(
     "Reads captures of RoCE, InfiniBand and iWARP: what they hold, whether it is right, what it means.",
   ),
-  Command.withSubcommands([verifyCommand, infoCommand, showCommand, explainCommand, convertCommand, mergeCommand]),
+  Command.withSubcommands([
+    infoCommand,
+    showCommand,
+    verifyCommand,
+    explainCommand,
+    flowsCommand,
+    diagnoseCommand,
+    convertCommand,
+    mergeCommand,
+  ]),
   Command.withExamples([
     { command: "rdmakit pcap info capture.pcap", description: "What is in it" },
     { command: "rdmakit pcap verify capture.pcap", description: "Is every checksum right?" },
+    { command: "rdmakit pcap diagnose capture.pcap", description: "What is wrong, and why?" },
   ]),
 )

@@ -1,6 +1,6 @@
 import { Clock, FilterError, type Observer, PacketFilter } from "@rdmakit/analysis"
-import { CaptureError, type CaptureRecord, type PacketRecord } from "@rdmakit/pcap"
-import { visitCapture } from "@rdmakit/pcap/node"
+import { CaptureError, type CaptureRecord, mergeCaptures, type PacketRecord } from "@rdmakit/pcap"
+import { openCapture, rotatedFiles, visitCapture } from "@rdmakit/pcap/node"
 import { Effect, FileSystem, Option, Path, Stdio, Stream } from "effect"
 import { Refused } from "../Exit.ts"
 import { percent, short } from "../Figures.ts"
@@ -172,3 +172,77 @@ export const packetVisitor =
     const sighting = observer.observe(record)
     if (filter.passes(sighting)) visit(record, sighting)
   }
+
+/** The files that are meant, each of a rotated set when all of it is. */
+export const expandRotated = Effect.fnUntraced(function* (files: ReadonlyArray<string>, rotated: boolean) {
+  const paths: Array<string> = []
+  for (const file of files) {
+    const path = yield* pathOf(file)
+    if (rotated && path !== STDIN) paths.push(...(yield* Effect.promise(() => rotatedFiles(path))))
+    else paths.push(path)
+  }
+  return paths
+})
+
+/** The records of several captures by time. One that ends early ends alone, and is told of in `faults`. */
+export const mergedRecords = Effect.fnUntraced(function* (
+  files: ReadonlyArray<string>,
+  rotated: boolean,
+  faults: Array<string>,
+) {
+  const { stdin } = yield* Stdio.Stdio
+  const paths = yield* expandRotated(files, rotated)
+  async function* tolerant(path: string) {
+    let packets = 0
+    try {
+      for await (const record of openCapture(path, { standardInput: Stream.toAsyncIterable(stdin) })) {
+        if (record.kind === "packet") packets++
+        yield record
+      }
+    } catch (error) {
+      if (!(error instanceof CaptureError) || error.reason === "unwritable") throw error
+      if (packets === 0) throw new Refused({ message: error.message.replace(path, nameOf(path)) })
+      faults.push(error.message)
+    }
+  }
+  return mergeCaptures(paths.map(tolerant))
+})
+
+/** Packets of all captures are numbered through. */
+export type FrameVisitor = (packet: PacketRecord, frame: number) => void
+
+/** Calls `visit` for the packets of one capture, or of several as if they were one, in the order of time. */
+export const visitFiles = Effect.fnUntraced(function* (
+  files: ReadonlyArray<string>,
+  rotated: boolean,
+  visit: FrameVisitor,
+) {
+  if (files.length === 1 && !rotated) {
+    return yield* visitFile(files[0]!, (record) => {
+      if (record.kind === "packet") visit(record, record.frame)
+    })
+  }
+  const { err, columns } = yield* Screen
+  const faults: Array<string> = []
+  const records = yield* mergedRecords(files, rotated, faults)
+  const line = new StatusLine(err, columns, () => performance.now())
+  let packets = 0
+  yield* Effect.tryPromise({
+    try: async (signal) => {
+      for await (const { record } of records) {
+        if (record.kind !== "packet") continue
+        visit(record, ++packets)
+        if ((packets & 0xffff) !== 0) continue
+        if (signal.aborted) return
+        await Effect.runPromise(line.update(() => `${short(packets)} packets`))
+      }
+    },
+    catch: (error) => error,
+  }).pipe(
+    Effect.catch((error) => (error instanceof Refused ? Effect.fail(error) : Effect.die(error))),
+    Effect.ensuring(line.clear),
+  )
+  const fault = faults.length === 0 ? undefined : faults.join("; ")
+  const name = files.map(nameOf).join(" ")
+  return { name, packets, fault, startNs: undefined } satisfies Visited
+})

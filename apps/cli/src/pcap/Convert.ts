@@ -1,12 +1,10 @@
 import { Observer } from "@rdmakit/analysis"
-import { CaptureError, mergeCaptures } from "@rdmakit/pcap"
-import { openCapture, rotatedFiles } from "@rdmakit/pcap/node"
-import { Effect, Option, Stdio, Stream } from "effect"
+import { Effect, Option } from "effect"
 import { Exit, exitCodes, Refused } from "../Exit.ts"
 import { counted } from "../Figures.ts"
 import { print, tell } from "../Screen.ts"
 import { STDIN } from "../StandardInput.ts"
-import { filterOf, nameOf, pathOf, type SelectionInput, visitFile } from "./CaptureInput.ts"
+import { filterOf, mergedRecords, type SelectionInput, visitFile } from "./CaptureInput.ts"
 import { type CaptureFormat, type CaptureWriter, refusalOf, writeCapture } from "./CaptureOutput.ts"
 
 export interface ConvertInput extends SelectionInput {
@@ -79,34 +77,14 @@ export const merge = Effect.fnUntraced(function* (input: ConvertInput & { readon
 })
 
 const join = Effect.fnUntraced(function* (input: ConvertInput & { readonly rotated: boolean }, writer: CaptureWriter) {
-  const { stdin } = yield* Stdio.Stdio
-  const paths: Array<string> = []
-  for (const file of input.files.slice(0, -1)) {
-    const path = yield* pathOf(file)
-    if (input.rotated && path !== STDIN) paths.push(...(yield* Effect.promise(() => rotatedFiles(path))))
-    else paths.push(path)
-  }
   const observer = new Observer()
   const filter = yield* filterOf(input, observer)
   const faults: Array<string> = []
-  // A capture that ends early ends alone: the others go on.
-  async function* tolerant(path: string) {
-    let packets = 0
-    try {
-      for await (const record of openCapture(path, { standardInput: Stream.toAsyncIterable(stdin) })) {
-        if (record.kind === "packet") packets++
-        yield record
-      }
-    } catch (error) {
-      if (!(error instanceof CaptureError) || error.reason === "unwritable") throw error
-      if (packets === 0) throw new Refused({ message: error.message.replace(path, nameOf(path)) })
-      faults.push(error.message)
-    }
-  }
+  const records = yield* mergedRecords(input.files.slice(0, -1), input.rotated, faults)
   const out = input.files.at(-1)!
   yield* Effect.tryPromise({
     try: async (signal) => {
-      for await (const { record } of mergeCaptures(paths.map(tolerant))) {
+      for await (const { record } of records) {
         if (signal.aborted) return
         if (record.kind === "packet" && !filter.isEmpty && !filter.passes(observer.observe(record))) continue
         writer.record(record)

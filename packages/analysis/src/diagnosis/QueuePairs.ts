@@ -82,7 +82,7 @@ const lossFindings = (flow: Flow, about: About): ReadonlyArray<Finding> => {
   const asked = requests.causes.nak.count
   // What came late was overtaken, not lost.
   const upstream = requests.missingPackets - requests.late.count - requests.gaps.unseen
-  const lostBefore = requests.repeated.count - requests.repeatedSeen
+  const lostBefore = requests.repeated.count - requests.repeatedSeen - requests.lateAfterRepeat
   if (lostBefore > 0 && upstream > 0) {
     const nakText = asked > 0 ? `, ${counted(asked, "NAK")} for PSN sequence errors` : ""
     findings.push(

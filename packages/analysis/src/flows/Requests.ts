@@ -79,6 +79,8 @@ export class Requests {
   missingPackets = 0
   /** Packets that came after later ones, as they were sent. */
   readonly late = new Tally()
+  /** Those that even a repeat had overtaken: what seemed lost was only slow. */
+  lateAfterRepeat = 0
   /** The same packet twice. */
   readonly copies = new Tally()
   /** Copies with another hop limit: taken at another place. */
@@ -258,6 +260,7 @@ export class Requests {
     }
     if (this.#isLate(at, gapNs, sighting)) {
       this.late.add(frame)
+      if (at >= 0) this.lateAfterRepeat++
       // An acknowledgement may have overtaken it too: the capture missed nothing.
       if (at < 0 && gapNs === undefined && this.gaps.unseen > 0) this.gaps.unseen--
       if (at < 0) this.history.keep(sighting)

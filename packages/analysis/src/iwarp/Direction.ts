@@ -39,6 +39,11 @@ export class Direction implements StreamSink {
   opening: Mpa | undefined
   /** No payload has come yet. */
   isFresh = true
+  wireBytes = 0
+  firstFrame = 0
+  lastFrame = 0
+  firstNs = Number.NaN
+  lastNs = Number.NaN
   #state: "start" | "looking" | "units" | "none" = "start"
   #pending: Uint8Array = EMPTY
   #units: FpduStream | undefined
@@ -68,6 +73,17 @@ export class Direction implements StreamSink {
   /** Whether it is known to be something else. */
   get isOther(): boolean {
     return this.#state === "none"
+  }
+
+  /** Counts a segment. */
+  count(frame: number, timeNs: number, wireBytes: number): void {
+    if (this.firstFrame === 0) {
+      this.firstFrame = frame
+      this.firstNs = timeNs
+    }
+    this.lastFrame = frame
+    this.lastNs = timeNs
+    this.wireBytes += wireBytes
   }
 
   take(octets: Uint8Array, frame: number): void {

@@ -37,6 +37,7 @@ export class IwarpStreams {
         reverse.reverse = direction
       }
     }
+    direction.count(sighting.frame, sighting.timeNs, sighting.wireBytes)
     if (isSyn) {
       direction.tcp.open(tcpSequence)
       return
