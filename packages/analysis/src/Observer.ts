@@ -1,5 +1,6 @@
 import type { PacketRecord } from "@rdmakit/pcap"
 import { decode, type LinkType, linkTypeOf, type Node, nodeOf } from "@rdmakit/wire/decode"
+import { CNP, CNP_NATIVE } from "@rdmakit/wire/infiniband"
 import { type IcrcPlace, placeInEthernet, placeInIp, readIcrc } from "@rdmakit/wire/roce"
 import { Addresses } from "./Addresses.ts"
 import { Clock } from "./Clock.ts"
@@ -92,7 +93,10 @@ export class Observer {
     sighting.isFecn = congestion >= 0x80
     sighting.isBecn = (congestion & 0x40) !== 0
     sighting.padBytes = (flags >> 4) & 3
-    const operation = operationOf(sighting.opcode)
+    const carrier = sighting.place?.carrier
+    // A CNP has one code on RoCEv2 and another on native InfiniBand: the two are not equated.
+    const foreign = carrier === "local" || carrier === "global" ? CNP : CNP_NATIVE
+    const operation = sighting.opcode === foreign ? undefined : operationOf(sighting.opcode)
     sighting.operation = operation
     if (operation === undefined) return
     sighting.payloadBytes = Math.max(0, icrc - sighting.padBytes - bth - operation.headerBytes)

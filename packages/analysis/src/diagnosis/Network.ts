@@ -43,7 +43,7 @@ const congestionFindings = ({ conversations, observer }: CaptureAnalysis): Reado
     if (always !== undefined) findings.push({ ...always, subject })
     else if (flow.cnps.count > 0 || flow.marked.count > 0) findings.push({ ...congestion(flow), subject })
     const { reaction } = flow
-    if (reaction.measured >= REACTIONS_MIN && reaction.slower * 4 < reaction.measured) {
+    if (reaction.measured >= REACTIONS_MIN && reaction.slower * 8 < reaction.measured) {
       findings.push({
         kind: "noReaction",
         severity: "warning",

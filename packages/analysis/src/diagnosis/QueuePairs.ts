@@ -1,3 +1,4 @@
+import { psnDistance } from "@rdmakit/wire/infiniband"
 import type { Addresses } from "../Addresses.ts"
 import type { Connection } from "../flows/Connections.ts"
 import type { Flow } from "../flows/Flow.ts"
@@ -205,7 +206,8 @@ const rnrFindings = (flow: Flow, about: About): ReadonlyArray<Finding> => {
   const requests = reverse?.requests
   const delays = [...answers.rnrDelaysUs.keys()].map((code) => `code ${code}`).join(", ")
   const pending = requests?.rnr
-  const isOver = pending === undefined || requests!.acknowledged >= 0
+  const last = answers.lastRnrPsn
+  const isOver = requests !== undefined && requests.acknowledged >= 0 && psnDistance(requests.acknowledged, last) >= 0
   const waited = answers.waitedNs > 0 ? `, ${duration(answers.waitedNs)} waited` : ""
   const causes = [
     likely(`the program at ${about.source} posts receives too late or too few: post more before the peer sends`),
@@ -228,16 +230,7 @@ const rnrFindings = (flow: Flow, about: About): ReadonlyArray<Finding> => {
       ),
     ]
   }
-  return [
-    finding(
-      "rnr",
-      "warning",
-      about,
-      `${text}${isOver && requests !== undefined ? "; then it succeeded" : ""}`,
-      answers.rnrNaks,
-      causes,
-    ),
-  ]
+  return [finding("rnr", "warning", about, `${text}${isOver ? "; then it succeeded" : ""}`, answers.rnrNaks, causes)]
 }
 
 const FATAL: Readonly<Record<number, readonly [FindingKind, string, ReadonlyArray<Cause>]>> = {

@@ -20,6 +20,7 @@ export class Answers {
   /** PSN sequence errors: the receiver saw a gap. */
   readonly sequenceNaks = new Tally()
   readonly rnrNaks = new Tally()
+  lastRnrPsn = -1
   /** How long receivers asked to wait, in microseconds, and how often. */
   readonly rnrDelaysUs = new Map<number, number>()
   readonly fatal: Array<FatalNak> = []
@@ -59,6 +60,7 @@ export class Answers {
     } else if (kind === 1) {
       if (psn === this.#psn && syndrome === this.#syndrome && ipId === this.#ipId && ipId > 0) return
       this.rnrNaks.add(frame)
+      this.lastRnrPsn = psn
       this.rnrDelaysUs.set(syndrome & 31, (this.rnrDelaysUs.get(syndrome & 31) ?? 0) + 1)
       if (requests !== undefined) {
         acknowledgeBefore(requests, psn, timeNs)

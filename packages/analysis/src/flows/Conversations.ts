@@ -1,4 +1,5 @@
 import { decode, nodeOf } from "@rdmakit/wire/decode"
+import { CNP_NATIVE } from "@rdmakit/wire/infiniband"
 import type { Sighting } from "../Sighting.ts"
 import { Tally } from "../Tally.ts"
 import { type Connection, Connections } from "./Connections.ts"
@@ -41,7 +42,7 @@ export class Conversations {
   take(sighting: Sighting): void {
     const { operation, destinationQp, timeNs } = sighting
     if (operation === undefined) {
-      if (sighting.opcode === 0x80) this.nativeCnps.add(sighting.frame)
+      if (sighting.opcode === CNP_NATIVE) this.nativeCnps.add(sighting.frame)
       else this.unreadable.add(sighting.frame)
       return
     }
@@ -49,7 +50,6 @@ export class Conversations {
       this.#manage(sighting)
       return
     }
-    if (sighting.opcode === 0x80 && isRoce(sighting)) this.nativeCnps.add(sighting.frame)
     const flow = this.#flowOf(sighting)
     if (flow === undefined) {
       this.overflow++
@@ -161,5 +161,3 @@ export class Conversations {
     if (back?.requests.started === true && serverPsn !== undefined) back.requests.restart(serverPsn, frame)
   }
 }
-
-const isRoce = ({ place }: Sighting): boolean => place?.carrier === "ipv4" || place?.carrier === "ipv6"

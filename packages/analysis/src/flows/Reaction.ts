@@ -8,6 +8,7 @@ const SLOWER = 0.9
 export class Reaction {
   readonly #bytes = new Float64Array(BUCKETS)
   #bucket = -1
+  /** Octets in a nanosecond. */
   #before = 0
   #after = 0
   #untilNs = Number.NaN
@@ -31,7 +32,8 @@ export class Reaction {
     this.#settle(timeNs)
     if (!Number.isNaN(this.#untilNs)) return
     this.#advance(timeNs)
-    this.#before = this.#bytes.reduce((sum, each) => sum + each, 0)
+    const coveredNs = (BUCKETS - 1) * BUCKET_NS + (timeNs - this.#bucket * BUCKET_NS)
+    this.#before = this.#bytes.reduce((sum, each) => sum + each, 0) / coveredNs
     this.#after = 0
     this.#untilNs = timeNs + BUCKETS * BUCKET_NS
   }
@@ -47,10 +49,10 @@ export class Reaction {
     if (!(timeNs >= this.#untilNs)) return
     this.#untilNs = Number.NaN
     if (this.#before === 0) return
-    const perBit = 8e9 / (BUCKETS * BUCKET_NS)
+    const after = this.#after / (BUCKETS * BUCKET_NS)
     this.measured++
-    this.beforeBps += (this.#before * perBit - this.beforeBps) / this.measured
-    this.afterBps += (this.#after * perBit - this.afterBps) / this.measured
-    if (this.#after < SLOWER * this.#before) this.slower++
+    this.beforeBps += (this.#before * 8e9 - this.beforeBps) / this.measured
+    this.afterBps += (after * 8e9 - this.afterBps) / this.measured
+    if (after < SLOWER * this.#before) this.slower++
   }
 }
