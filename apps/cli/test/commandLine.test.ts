@@ -13,7 +13,9 @@ describe("help", () => {
     expect(await rdmakit([])).toEqual({ code: 0, out, err: "" })
   })
 
-  const pcapCommands = ["verify", "info", "show", "explain", "convert", "merge"].map((name) => `pcap ${name}`)
+  const pcapCommands = ["verify", "info", "show", "explain", "flows", "rates", "diagnose", "convert", "merge"].map(
+    (name) => `pcap ${name}`,
+  )
   test.each([...commands, ...pcapCommands])("%s has examples of itself", async (command) => {
     const { code, out, err } = await rdmakit([...command.split(" "), "--help"])
     expect({ code, err }).toEqual({ code: 0, err: "" })

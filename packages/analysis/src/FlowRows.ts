@@ -87,7 +87,8 @@ const rowOf = (flow: Flow, { addresses }: CaptureAnalysis["observer"]): FlowRow 
   const { requests, answers, service, firstNs, lastNs, payloadBytes } = flow
   const durationNs = lastNs - firstNs
   const isDatagram = service === "Ud"
-  const { causes, latencies, sizes } = requests
+  const { causes } = requests
+  const { latencies, sizes } = requests.messages
   return {
     source: addresses.text(flow.source),
     destination: addresses.text(flow.destination),
@@ -102,8 +103,8 @@ const rowOf = (flow: Flow, { addresses }: CaptureAnalysis["observer"]): FlowRow 
     startNs: firstNs,
     durationNs,
     throughputBps: durationNs > 0 ? (payloadBytes * 8e9) / durationNs : undefined,
-    messages: isDatagram ? flow.packets : requests.messages,
-    messageBytes: isDatagram ? payloadBytes : requests.messageBytes,
+    messages: isDatagram ? flow.packets : requests.messages.count,
+    messageBytes: isDatagram ? payloadBytes : requests.messages.bytes,
     messageBytesP50: quantile(sizes, 0.5),
     messageBytesMax: largest(sizes),
     ackP50Ns: quantile(latencies, 0.5),
@@ -111,7 +112,7 @@ const rowOf = (flow: Flow, { addresses }: CaptureAnalysis["observer"]): FlowRow 
     ackMaxNs: largest(latencies),
     answerP50Ns: quantile(requests.answers, 0.5),
     answerP99Ns: quantile(requests.answers, 0.99),
-    pathMtu: requests.mtu === 0 ? undefined : requests.mtu,
+    pathMtu: requests.messages.mtu === 0 ? undefined : requests.messages.mtu,
     acks: answers.acks,
     readBytes: answers.readBytes,
     gaps: requests.missing.count,

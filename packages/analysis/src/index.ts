@@ -13,5 +13,14 @@ export { Overview, type OverviewCounts } from "./Overview.ts"
 export { FilterError, filterTerms, PacketFilter } from "./PacketFilter.ts"
 export { lineOf, type PacketLine, syndromeText } from "./PacketLine.ts"
 export { type PauseSeries, Pauses } from "./Pauses.ts"
+export {
+  type RateField,
+  type RateRow,
+  Rates,
+  type RatesOptions,
+  type RatesResult,
+  rateFields,
+  type Talker,
+} from "./Rates.ts"
 export { Sighting, type SightingKind } from "./Sighting.ts"
 export { type Crc, type Verdicts, Verifier } from "./Verifier.ts"

@@ -297,6 +297,47 @@ ${TERMS}
   ]),
 )
 
+const ratesCommand = Command.make(
+  "rates",
+  {
+    files,
+    rotated,
+    interval: text("interval", "TIME", "Length of an interval, as 10ms (default: what fits)"),
+    top: Flag.Int("top").pipe(
+      Flag.withMetavar("N"),
+      Flag.withDescription("Pairs of hosts that send most (default: 10)"),
+      Flag.filter(
+        (count) => count >= 0,
+        () => "a whole number",
+      ),
+      Flag.withDefault(10),
+    ),
+    csv: Flag.Boolean("csv").pipe(Flag.withDescription("A line of CSV for each interval"), Flag.withDefault(false)),
+    ...selection,
+    json,
+  },
+  (input) =>
+    Effect.flatMap(
+      Effect.promise(() => import("../pcap/RatesTable.ts")),
+      ({ rates }) => rates(input),
+    ),
+).pipe(
+  Command.withShortDescription("What happened over time"),
+  Command.withDescription(
+    `Counts in each interval packets, octets, ECN marks, CNPs, pauses, packets sent
+  again, NAKs and RNR NAKs, and names the pairs of hosts that send most.
+
+${TERMS}
+
+  Exits with 0, 1 when a file ends early, 2 when refused.`,
+  ),
+  Command.withExamples([
+    { command: "rdmakit pcap rates capture.pcap", description: "At a glance" },
+    { command: "rdmakit pcap rates capture.pcap --interval 100us --csv > rates.csv", description: "To draw" },
+    { command: "rdmakit pcap rates capture.pcap --json | jq .talkers", description: "For other programs" },
+  ]),
+)
+
 export const pcapCommand = Command.make("pcap").pipe(
   Command.withShortDescription("Read captures"),
   Command.withDescription(
@@ -308,6 +349,7 @@ export const pcapCommand = Command.make("pcap").pipe(
     verifyCommand,
     explainCommand,
     flowsCommand,
+    ratesCommand,
     diagnoseCommand,
     convertCommand,
     mergeCommand,

@@ -278,7 +278,7 @@ const nakFindings = (flow: Flow, about: About): ReadonlyArray<Finding> => {
     const known = FATAL[code]
     if (known === undefined) continue
     const [kind, name, causes] = known
-    const message = flow.reverse?.requests.outstanding.find(({ firstPsn }) => firstPsn === naks[0]!.psn)
+    const message = flow.reverse?.requests.messages.outstanding.find(({ firstPsn }) => firstPsn === naks[0]!.psn)
     const what =
       message === undefined
         ? ""

@@ -66,7 +66,9 @@ export const isFarewell = ({ requests }: Flow): boolean => {
   const { causes, repeats, stuck } = requests
   if (causes.late.count !== 1 || stuck !== undefined) return false
   const last = repeats.findLast(({ cause }) => cause === "late")
-  return last !== undefined && last.frame + last.packets > requests.lastFrame && requests.outstanding.length === 0
+  return (
+    last !== undefined && last.frame + last.packets > requests.lastFrame && requests.messages.outstanding.length === 0
+  )
 }
 
 /** Whether nothing new came after the repeats. */

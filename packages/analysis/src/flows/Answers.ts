@@ -100,8 +100,8 @@ export class Answers {
     }
     this.#readNext = psnPlus(psn, 1)
     if (requests === undefined) return
-    if (!operation.isLast && payloadBytes > requests.mtu) requests.mtu = payloadBytes
-    const message = requests.asked(psn)
+    if (!operation.isLast && payloadBytes > requests.messages.mtu) requests.messages.mtu = payloadBytes
+    const message = requests.messages.asked(psn)
     if (operation.isFirst && message?.firstPsn === psn && !message.repeated) {
       requests.answers.add(Math.max(0, timeNs - message.firstNs))
     }
@@ -114,7 +114,7 @@ export class Answers {
 
   #atomic({ psn, timeNs }: Sighting, requests: Requests | undefined): void {
     this.atomics++
-    const message = requests?.asked(psn)
+    const message = requests?.messages.asked(psn)
     if (message !== undefined && !message.repeated) requests!.answers.add(Math.max(0, timeNs - message.firstNs))
   }
 }

@@ -38,43 +38,44 @@ export class Conversations {
     return this.#hosts.has(`${source}>${destination}`)
   }
 
-  /** Takes a packet with a transport. */
-  take(sighting: Sighting): void {
+  /** Takes a packet with a transport. Of a request it says whether it is new. */
+  take(sighting: Sighting): "new" | "late" | "copy" | "repeat" | undefined {
     const { operation, destinationQp, timeNs } = sighting
     if (operation === undefined) {
       if (sighting.opcode === CNP_NATIVE) this.nativeCnps.add(sighting.frame)
       else this.unreadable.add(sighting.frame)
-      return
+      return undefined
     }
     if (destinationQp === MANAGEMENT_QP && operation.opcode.service === "Ud") {
       this.#manage(sighting)
-      return
+      return undefined
     }
     const flow = this.#flowOf(sighting)
     if (flow === undefined) {
       this.overflow++
-      return
+      return undefined
     }
     flow.count(sighting)
     if (operation.kind === "notify") {
       flow.cnps.add(sighting.frame)
       flow.reverse?.reaction.notified(timeNs)
-      return
+      return undefined
     }
     if (operation.isResponse) {
       if (flow.reverse === undefined) this.#pair(flow, sighting)
       flow.answers.take(sighting, operation, flow.reverse?.requests)
-      return
+      return undefined
     }
     if (sighting.payloadBytes > 0) flow.reaction.sent(sighting.payloadBytes, timeNs)
     // The PSNs of datagrams count per sender, not per receiver: gaps say nothing.
-    if (operation.opcode.service === "Ud") return
-    flow.requests.take(sighting, operation)
+    if (operation.opcode.service === "Ud") return undefined
+    const outcome = flow.requests.take(sighting, operation)
     const rnr = flow.requests.rnr
     if (rnr?.answered === true && flow.reverse !== undefined) {
       flow.reverse.answers.waitedNs += Math.max(0, timeNs - rnr.timeNs)
       flow.requests.rnr = undefined
     }
+    return outcome
   }
 
   #flowOf(sighting: Sighting): Flow | undefined {

@@ -5,6 +5,7 @@ import type { Sighting } from "../Sighting.ts"
 import { Tally } from "../Tally.ts"
 import { Gaps } from "./Gaps.ts"
 import { History } from "./History.ts"
+import { Messages } from "./Messages.ts"
 
 /**
  * Why packets were sent again. `nak` and `rnr`: the receiver asked for it; `timeout`: nothing was heard; `late`: the
@@ -34,18 +35,6 @@ export interface Refusal {
   answered: boolean
 }
 
-/** A message of which not all is acknowledged. */
-export interface Message {
-  readonly kind: Operation["kind"]
-  readonly firstPsn: number
-  lastPsn: number
-  bytes: number
-  readonly frame: number
-  readonly firstNs: number
-  lastNs: number
-  repeated: boolean
-}
-
 /** A queue pair that goes back to one PSN again and again. */
 export interface Stuck {
   readonly psn: number
@@ -54,7 +43,6 @@ export interface Stuck {
 }
 
 const REPEATS_KEPT = 64
-const OUTSTANDING_MAX = 16_384
 /** A jump so far is no loss: the queue pair was set up anew. */
 const JUMP = 1 << 16
 /** Copies of one packet are this close where the identification does not tell. */
@@ -98,16 +86,9 @@ export class Requests {
   /** Of the packets sent again, those that had passed here before. */
   repeatedSeen = 0
   readonly restarts = new Tally()
-  /** Octets of complete messages; and the time from the last packet of one to its acknowledgement, without repeats. */
-  readonly sizes = new Histogram()
-  readonly latencies = new Histogram()
+  readonly messages = new Messages()
   /** From a READ or an atomic to its first answer. */
   readonly answers = new Histogram()
-  messages = 0
-  messageBytes = 0
-  outstanding: Array<Message> = []
-  /** Octets of the largest packet that was not the last of its message: the path MTU. */
-  mtu = 0
   /** The last PSN that was acknowledged; -1 before any. */
   acknowledged = -1
   lastAckNs = Number.NaN
@@ -117,7 +98,6 @@ export class Requests {
   rnr: Refusal | undefined
   stuck: Stuck | undefined
   lastFrame = 0
-  #message: Message | undefined
   #slack = 0
   #repeat: Repeat | undefined
   #repeatNext = 0
@@ -153,12 +133,11 @@ export class Requests {
   restart(psn: number, frame: number): void {
     this.restarts.add(frame)
     this.expected = psn
-    this.outstanding = []
+    this.messages.clear()
     this.acknowledged = -1
     this.stuck = undefined
     this.nak = undefined
     this.rnr = undefined
-    this.#message = undefined
     this.#repeat = undefined
   }
 
@@ -168,7 +147,7 @@ export class Requests {
       this.missing.add(frame)
       this.missingPackets += distance
       this.gaps.add(this.expected, distance, frame, timeNs)
-      this.#message = undefined
+      this.messages.disturb(this.expected)
     }
     if (this.#ipId >= 0 && ipId >= 0) {
       this.#ipIdSteps++
@@ -182,7 +161,7 @@ export class Requests {
     if (next < psn) this.wraps.add(frame)
     this.expected = next
     this.history.keep(sighting)
-    this.#follow(sighting, operation, packets)
+    this.messages.take(sighting, operation, packets)
   }
 
   /** The receiver has everything up to `psn`. */
@@ -192,21 +171,7 @@ export class Requests {
     if (this.acknowledged < 0 || psnDistance(psn, this.acknowledged) > 0) this.acknowledged = psn
     if (this.stuck !== undefined && psnDistance(psn, this.stuck.psn) >= 0) this.stuck = undefined
     this.gaps.acknowledged(psn)
-    let done = 0
-    for (const message of this.outstanding) {
-      if (psnDistance(psn, message.lastPsn) < 0) break
-      done++
-      if (!message.repeated) this.latencies.add(Math.max(0, timeNs - message.lastNs))
-    }
-    if (done > 0) this.outstanding.splice(0, done)
-  }
-
-  /** A READ or an atomic that this PSN answers. */
-  asked(psn: number): Message | undefined {
-    return this.outstanding.find(
-      ({ kind, firstPsn, lastPsn }) =>
-        (kind === "read" || kind === "atomic") && psnDistance(psn, firstPsn) >= 0 && psnDistance(psn, lastPsn) <= 0,
-    )
+    this.messages.acknowledge(psn, timeNs)
   }
 
   /** Whether a packet with this PSN was sent lately: an answer to it may be meant for this queue pair. */
@@ -219,34 +184,10 @@ export class Requests {
 
   #packetsOf(sighting: Sighting, operation: Operation): number {
     if (operation.kind !== "read" || sighting.dmaBytes < 0) return 1
-    if (this.mtu > 0) return packetsOf(sighting.dmaBytes, this.mtu)
+    if (this.messages.mtu > 0) return packetsOf(sighting.dmaBytes, this.messages.mtu)
     const most = packetsOf(sighting.dmaBytes, MTU_MIN)
     this.#slack = most - 1
     return 1
-  }
-
-  /** The messages that requests make up. */
-  #follow(sighting: Sighting, operation: Operation, packets: number): void {
-    const { psn, timeNs, frame, payloadBytes } = sighting
-    const { kind, isFirst, isLast } = operation
-    if (!isLast && payloadBytes > this.mtu) this.mtu = payloadBytes
-    if (isFirst) {
-      const bytes = kind === "read" ? Math.max(0, sighting.dmaBytes) : kind === "atomic" ? 8 : 0
-      const lastPsn = psn
-      this.#message = { kind, firstPsn: psn, lastPsn, bytes, frame, firstNs: timeNs, lastNs: timeNs, repeated: false }
-    }
-    const message = this.#message
-    if (message === undefined) return
-    if (kind !== "read") message.bytes += payloadBytes
-    message.lastPsn = psnPlus(psn, packets - 1)
-    message.lastNs = timeNs
-    if (!isLast) return
-    this.#message = undefined
-    this.messages++
-    this.messageBytes += message.bytes
-    this.sizes.add(message.bytes)
-    if (this.outstanding.length === OUTSTANDING_MAX) this.outstanding.shift()
-    this.outstanding.push(message)
   }
 
   #back(sighting: Sighting, operation: Operation): "late" | "copy" | "repeat" {
@@ -263,26 +204,20 @@ export class Requests {
       if (at >= 0) this.lateAfterRepeat++
       // An acknowledgement may have overtaken it too: the capture missed nothing.
       if (at < 0 && gapNs === undefined && this.gaps.unseen > 0) this.gaps.unseen--
-      if (at < 0) this.history.keep(sighting)
+      if (at < 0) {
+        this.messages.take(sighting, operation, 1)
+        this.history.keep(sighting)
+      }
       return "late"
     }
     this.repeated.add(frame)
     if (at >= 0) this.repeatedSeen++
     this.#again(sighting, at >= 0 ? timeNs - this.history.timeNs(at) : Number.NaN, at >= 0)
-    for (const message of this.outstanding) {
-      if (psnDistance(psn, message.firstPsn) >= 0 && psnDistance(psn, message.lastPsn) <= 0) message.repeated = true
-    }
-    const open = this.#message
-    if (open !== undefined && psnDistance(psn, open.firstPsn) >= 0) open.repeated = true
-    if (operation.isLast) this.#retime(psn, timeNs)
+    this.messages.disturb(psn)
+    if (at < 0) this.messages.take(sighting, operation, 1)
+    else if (operation.isLast) this.messages.retime(psn, timeNs)
     this.history.keep(sighting)
     return "repeat"
-  }
-
-  /** An acknowledgement answers the last time that the last packet of a message was sent. */
-  #retime(psn: number, timeNs: number): void {
-    const message = this.outstanding.find(({ lastPsn }) => lastPsn === psn)
-    if (message !== undefined) message.lastNs = timeNs
   }
 
   /** Whether identifications count up, so that they tell a packet from one that was sent again. */
