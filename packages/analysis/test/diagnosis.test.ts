@@ -90,6 +90,12 @@ describe("captures as people have them", () => {
     expect(requests.notes.join("\n")).toMatch(/in one direction only \(10\.0\.0\.1 to 10\.0\.0\.2\): .*cannot be known/)
     const answers = diagnosed(from(2))
     expect(answers.notes.join("\n")).toContain("in one direction only (10.0.0.2 to 10.0.0.1)")
+    const waiting = framesOf(readPackets("v_rnr")).filter(({ octets }) => octets[29] === 1)
+    const [repeats] = diagnosed(captured(waiting)).findings
+    expect(repeats!.text).toMatch(/^19 identical PSN 4239 at 8.\d* ms steps; why cannot be known/)
+    expect(answers.findings[0]!.text).toBe(
+      "6 NAKs for PSN sequence errors from 10.0.0.2; the requests are not in the capture",
+    )
     const refused = framesOf(readPackets("v_badrkey")).filter(({ octets }) => octets[29] === 2)
     expect(kindsOf(diagnosed(captured(refused)))).toEqual(["remoteAccessError"])
   })

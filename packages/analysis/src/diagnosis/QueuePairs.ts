@@ -39,6 +39,7 @@ const BURST = 8
 /** What is wrong with one direction of a queue pair. */
 export const flowFindings = (flow: Flow, about: About): ReadonlyArray<Finding> => [
   ...lossFindings(flow, about),
+  ...strayNakFindings(flow, about),
   ...orderFindings(flow, about),
   ...repeatFindings(flow, about),
   ...rnrFindings(flow, about),
@@ -118,17 +119,6 @@ const lossFindings = (flow: Flow, about: About): ReadonlyArray<Finding> => {
         ],
       ),
     )
-  } else if (naks !== undefined && naks.count > 0 && asked === 0 && requests.packets === 0) {
-    findings.push(
-      finding(
-        "loss",
-        "warning",
-        about,
-        `${counted(naks.count, "NAK")} for PSN sequence errors; the requests are not in the capture`,
-        naks,
-        [likely("packets were lost on the way to the receiver"), possible("the network reorders packets")],
-      ),
-    )
   }
   const responses = reverse?.answers
   if (responses !== undefined && responses.missingPackets > 0) {
@@ -149,6 +139,21 @@ const lossFindings = (flow: Flow, about: About): ReadonlyArray<Finding> => {
   return findings
 }
 
+/** NAKs whose requests are not in the capture. */
+const strayNakFindings = ({ reverse, answers }: Flow, about: About): ReadonlyArray<Finding> =>
+  reverse !== undefined || answers.sequenceNaks.count === 0
+    ? []
+    : [
+        finding(
+          "loss",
+          "warning",
+          about,
+          `${counted(answers.sequenceNaks.count, "NAK")} for PSN sequence errors from ${about.source}; the requests are not in the capture`,
+          answers.sequenceNaks,
+          [likely("packets were lost on their way to it"), possible("the network reorders packets")],
+        ),
+      ]
+
 const orderFindings = (flow: Flow, about: About): ReadonlyArray<Finding> => {
   const { requests } = flow
   const findings: Array<Finding> = []
@@ -168,6 +173,9 @@ const orderFindings = (flow: Flow, about: About): ReadonlyArray<Finding> => {
             "a path spreads the packets of a queue pair: packet spraying, adaptive routing, or a link aggregate that hashes more than addresses and ports",
           ),
           possible("a device in the path, or an emulation such as netem, delays packets unevenly"),
+          ...(asked === 0
+            ? [possible("the capture itself has them in another order: it was taken from several receive queues")]
+            : []),
           unlikely("two capture points were merged with clocks that differ"),
         ],
       ),

@@ -23,7 +23,7 @@ export const repeatFindings = (flow: Flow, about: About): ReadonlyArray<Finding>
   const { requests } = flow
   const { stuck, causes } = requests
   const isStuck = stuck !== undefined && stuck.stepsNs.length >= STUCK_MIN && isLast(flow, stuck)
-  if (isStuck) findings.push(stuckFinding(flow, stuck, about))
+  if (isStuck) findings.push(about.isOneSided ? blindFinding(stuck, about) : stuckFinding(flow, stuck, about))
   const timeouts = requests.repeats.filter(({ cause }) => cause === "timeout")
   const left = causes.timeout.count - (isStuck && requests.hasAnswers ? stuck.stepsNs.length : 0)
   if (left > 0) findings.push(timeoutFinding(flow, timeouts, left, about))
@@ -104,11 +104,6 @@ const stuckFinding = (flow: Flow, stuck: Stuck, about: About): Finding => {
       possible("the path broke: a link went down, a route or an ACL changed"),
       possible("every answer is lost on the way back: look at the other end"),
     )
-  } else if (about.isOneSided) {
-    causes.push(
-      likely("answers take another path than this capture: nothing is known of them"),
-      possible(`${destination} does not answer: gone, or behind an ACL`),
-    )
   } else {
     causes.push(
       likely(
@@ -125,6 +120,25 @@ const stuckFinding = (flow: Flow, stuck: Stuck, about: About): Finding => {
     text: `retry exceeded: ${times} identical PSN ${stuck.psn} at ${Number.isNaN(step) ? "unknown" : duration(step)} steps, ${silent}; local ACK timeout ${timeout}${retries}`,
     subject: about.subject,
     causes,
+    frames: stuck.frames,
+    count: times,
+  }
+}
+
+/** Nothing of the other direction is in the capture: timeouts cannot be told from a receiver that was not ready. */
+const blindFinding = (stuck: Stuck, { subject, source, destination }: About): Finding => {
+  const step = median(stuck.stepsNs)
+  const times = stuck.stepsNs.length + 1
+  return {
+    kind: "repeats",
+    severity: "warning",
+    text: `${times} identical PSN ${stuck.psn}${Number.isNaN(step) ? "" : ` at ${duration(step)} steps`}; why cannot be known: nothing from ${destination} to ${source} is in the capture`,
+    subject,
+    causes: [
+      likely(`${destination} does not answer: it is gone, or behind an ACL`),
+      likely("the receiver is not ready, and says so on another path than this capture"),
+      possible("its answers are lost"),
+    ],
     frames: stuck.frames,
     count: times,
   }

@@ -77,7 +77,7 @@ export class Messages {
       this.#complete({ kind, firstPsn: psn, lastPsn, bytes, frame, firstNs: timeNs, lastNs: timeNs, repeated: false })
     } else if (isFirst) this.#starts.push({ psn, frame, timeNs, dmaBytes, lastPsn: -1 })
     else if (isLast) this.#end(sighting, kind)
-    if (this.#starts.length > STARTS_KEPT) this.#starts.shift()
+    if (this.#starts.length > 2 * STARTS_KEPT) this.#starts.splice(0, STARTS_KEPT)
   }
 
   #end({ psn, frame, timeNs, payloadBytes }: Sighting, kind: Operation["kind"]): void {
@@ -122,7 +122,8 @@ export class Messages {
     this.bytes += message.bytes
     this.sizes.add(message.bytes)
     const { outstanding } = this
-    if (outstanding.length === OUTSTANDING_MAX) outstanding.shift()
+    // Many at once: taking them one by one would move all the others each time.
+    if (outstanding.length === OUTSTANDING_MAX) outstanding.splice(0, OUTSTANDING_MAX / 2)
     // One whose end came late belongs before those behind it.
     let at = outstanding.length
     while (at > 0 && psnDistance(message.lastPsn, outstanding[at - 1]!.lastPsn) < 0) at--
