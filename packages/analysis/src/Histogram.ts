@@ -3,7 +3,7 @@ const PER_OCTAVE = 32
 
 /** How often values occurred, in buckets that grow with the value: any number of values in little memory. */
 export class Histogram {
-  readonly #counts = new Map<number, number>()
+  #counts: Map<number, number> | undefined
   count = 0
   sum = 0
   min = Number.POSITIVE_INFINITY
@@ -12,6 +12,7 @@ export class Histogram {
   /** Adds a value of 0 or more. */
   add(value: number): void {
     const bucket = value < 1 ? 0 : 1 + bucketOf(value)
+    this.#counts ??= new Map()
     this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + 1)
     this.count++
     this.sum += value
@@ -25,10 +26,11 @@ export class Histogram {
 
   /** The value below which a share of them lies; NaN without values. */
   quantile(share: number): number {
-    if (this.count === 0) return Number.NaN
+    const counts = this.#counts
+    if (counts === undefined) return Number.NaN
     let left = Math.max(1, Math.ceil(share * this.count))
-    for (const bucket of [...this.#counts.keys()].sort((a, b) => a - b)) {
-      left -= this.#counts.get(bucket)!
+    for (const bucket of [...counts.keys()].sort((a, b) => a - b)) {
+      left -= counts.get(bucket)!
       if (left <= 0) return Math.min(this.max, Math.max(this.min, bucket === 0 ? 0 : middleOf(bucket - 1)))
     }
     return this.max

@@ -1,13 +1,20 @@
 /** Frames named for one thing; of the others the number is enough. */
 const FRAMES_MAX = 32
+const NONE: ReadonlyArray<number> = []
 
 /** How often something was seen, and in which frames first. */
 export class Tally {
   count = 0
-  readonly frames: Array<number> = []
+  #frames: Array<number> | undefined
+
+  get frames(): ReadonlyArray<number> {
+    return this.#frames ?? NONE
+  }
 
   add(frame: number): void {
     this.count++
-    if (this.frames.length < FRAMES_MAX) this.frames.push(frame)
+    // Most things never happen.
+    this.#frames ??= []
+    if (this.#frames.length < FRAMES_MAX) this.#frames.push(frame)
   }
 }

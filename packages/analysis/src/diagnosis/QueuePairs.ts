@@ -212,7 +212,7 @@ const rnrFindings = (flow: Flow, about: About): ReadonlyArray<Finding> => {
   const { answers, reverse } = flow
   if (answers.rnrNaks.count === 0) return []
   const requests = reverse?.requests
-  const delays = [...answers.rnrDelaysUs.keys()].map((code) => `code ${code}`).join(", ")
+  const delays = answers.rnrTimers.map((code) => `code ${code}`).join(", ")
   const pending = requests?.rnr
   const last = answers.lastRnrPsn
   const isOver = requests !== undefined && requests.acknowledged >= 0 && psnDistance(requests.acknowledged, last) >= 0

@@ -21,8 +21,8 @@ export class Answers {
   readonly sequenceNaks = new Tally()
   readonly rnrNaks = new Tally()
   lastRnrPsn = -1
-  /** How long receivers asked to wait, in microseconds, and how often. */
-  readonly rnrDelaysUs = new Map<number, number>()
+  /** The codes of the times that receivers asked to wait. */
+  readonly rnrTimers: Array<number> = []
   readonly fatal: Array<FatalNak> = []
   readonly fatalNaks = new Tally()
   /** Acknowledgements of the same PSN, the same words, again. */
@@ -61,7 +61,7 @@ export class Answers {
       if (psn === this.#psn && syndrome === this.#syndrome && ipId === this.#ipId && ipId > 0) return
       this.rnrNaks.add(frame)
       this.lastRnrPsn = psn
-      this.rnrDelaysUs.set(syndrome & 31, (this.rnrDelaysUs.get(syndrome & 31) ?? 0) + 1)
+      if (!this.rnrTimers.includes(syndrome & 31)) this.rnrTimers.push(syndrome & 31)
       if (requests !== undefined) {
         acknowledgeBefore(requests, psn, timeNs)
         requests.rnr = { psn, frame, timeNs, answered: false }

@@ -33,21 +33,21 @@ export class Connections {
   /** By the host that asked, and its number for the connection. */
   readonly #byClient = new Map<string, Connection>()
   readonly #byServer = new Map<string, Connection>()
-  /** The other direction of one, each as `source>destination:qp`. */
-  readonly #partners = new Map<string, string>()
+  /** The queue pair of the other direction, by `source>destination:qp`. */
+  readonly #partners = new Map<string, number>()
   /** Messages that belong to no request in the capture. */
   stray = 0
 
-  /** The other direction of `source>destination:qp`, in the same form. */
-  partnerOf(direction: string): string | undefined {
-    return this.#partners.get(direction)
+  /** The queue pair of the source, where the one at the destination was connected to it. */
+  partnerOf(source: number, destination: number, qp: number): number | undefined {
+    return this.#partners.get(`${source}>${destination}:${qp}`)
   }
 
   #join({ client, server, request }: Connection, serverQp: number): void {
     const forth = `${client}>${server}:${serverQp}`
     const back = `${server}>${client}:${request.qpn}`
-    this.#partners.set(forth, back)
-    this.#partners.set(back, forth)
+    this.#partners.set(forth, request.qpn)
+    this.#partners.set(back, serverQp)
   }
 
   /** Takes a message; answers the connection when this makes both of its queue pairs known. */

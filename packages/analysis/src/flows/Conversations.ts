@@ -11,13 +11,22 @@ const FLOWS_MAX = 1 << 15
 const ATTEMPTS_MAX = 64
 const MANAGEMENT_QP = 1
 
+/** Numbers of queue pairs, and of addresses. */
+const QPS = 0x100_0000
+const HOSTS = 0x10_0000
+
+/** What one host sends to another. */
+interface HostPair {
+  /** By queue pair, and of datagrams by the one they come from too. */
+  readonly flows: Map<number, Flow>
+  /** Those whose other direction is not known yet. */
+  readonly lonely: Array<Flow>
+}
+
 /** Follows every queue pair of a capture, both directions of it. */
 export class Conversations {
-  /** By source, destination, and queue pair. */
-  readonly #flows = new Map<string, Flow>()
-  /** Directions between two hosts whose other one is not known yet. */
-  readonly #lonely = new Map<string, Array<Flow>>()
-  readonly #hosts = new Set<string>()
+  readonly #pairs = new Map<number, HostPair>()
+  #count = 0
   readonly connections = new Connections()
   /** The last flow, as packets come in runs. */
   #last: Flow | undefined
@@ -30,12 +39,13 @@ export class Conversations {
 
   /** The directions, in the order they were seen. */
   get flows(): ReadonlyArray<Flow> {
-    return [...this.#flows.values()]
+    const all = [...this.#pairs.values()].flatMap(({ flows }) => [...flows.values()])
+    return all.sort((a, b) => a.firstFrame - b.firstFrame)
   }
 
   /** Whether anything of RDMA goes from one host to another. */
   talks(source: number, destination: number): boolean {
-    return this.#hosts.has(`${source}>${destination}`)
+    return (this.#pairs.get(source * HOSTS + destination)?.flows.size ?? 0) > 0
   }
 
   /** Takes a packet with a transport. Of a request it says whether it is new. */
@@ -58,30 +68,30 @@ export class Conversations {
     flow.count(sighting)
     if (operation.kind === "notify") {
       flow.cnps.add(sighting.frame)
-      flow.reverse?.reaction.notified(timeNs)
+      flow.reverse?.ownReaction().notified(timeNs)
       return undefined
     }
     if (operation.isResponse) {
       if (flow.reverse === undefined) this.#pair(flow, sighting)
-      flow.answers.take(sighting, operation, flow.reverse?.requests)
+      flow.ownAnswers().take(sighting, operation, flow.reverse?.ownRequests())
       return undefined
     }
-    if (sighting.payloadBytes > 0) flow.reaction.sent(sighting.payloadBytes, timeNs)
+    if (sighting.payloadBytes > 0) flow.ownReaction().sent(sighting.payloadBytes, timeNs)
     // The PSNs of datagrams count per sender, not per receiver: gaps say nothing.
     if (operation.opcode.service === "Ud") return undefined
-    const outcome = flow.requests.take(sighting, operation)
-    const rnr = flow.requests.rnr
+    const requests = flow.ownRequests()
+    const outcome = requests.take(sighting, operation)
+    const { rnr } = requests
     if (rnr?.answered === true && flow.reverse !== undefined) {
-      flow.reverse.answers.waitedNs += Math.max(0, timeNs - rnr.timeNs)
-      flow.requests.rnr = undefined
+      flow.reverse.ownAnswers().waitedNs += Math.max(0, timeNs - rnr.timeNs)
+      requests.rnr = undefined
     }
     return outcome
   }
 
   #flowOf(sighting: Sighting): Flow | undefined {
-    const { source, destination, destinationQp, operation } = sighting
+    const { source, destination, destinationQp, sourceQp, operation } = sighting
     const last = this.#last
-    const sourceQp = sighting.sourceQp
     if (
       last?.qp === destinationQp &&
       last.source === source &&
@@ -90,38 +100,46 @@ export class Conversations {
     ) {
       return last
     }
-    const key = `${source}>${destination}:${destinationQp}:${sourceQp}`
-    let flow = this.#flows.get(key)
+    const pair = this.#pairOf(source, destination)
+    const key = destinationQp + QPS * (sourceQp + 1)
+    let flow = pair.flows.get(key)
     if (flow === undefined) {
-      if (this.#flows.size === FLOWS_MAX) return undefined
+      if (this.#count === FLOWS_MAX) return undefined
       const { service } = operation!.opcode
       flow = new Flow(sighting, service === "Cnp" ? "Rc" : service)
-      this.#flows.set(key, flow)
-      const hosts = `${source}>${destination}`
-      this.#hosts.add(hosts)
-      this.#announce(flow, hosts)
+      this.#count++
+      pair.flows.set(key, flow)
+      this.#announce(flow, pair)
     }
     this.#last = flow
     return flow
   }
 
+  #pairOf(source: number, destination: number): HostPair {
+    const key = source * HOSTS + destination
+    const known = this.#pairs.get(key)
+    if (known !== undefined) return known
+    const pair: HostPair = { flows: new Map(), lonely: [] }
+    this.#pairs.set(key, pair)
+    return pair
+  }
+
+  #known(source: number, destination: number, qp: number | undefined): Flow | undefined {
+    return qp === undefined ? undefined : this.#pairs.get(source * HOSTS + destination)?.flows.get(qp)
+  }
+
   /** A new direction: connection management may know the other one already. */
-  #announce(flow: Flow, hosts: string): void {
-    const partner = this.connections.partnerOf(`${hosts}:${flow.qp}`)
-    const other = partner === undefined ? undefined : this.#flows.get(`${partner}:-1`)
-    if (other !== undefined && other.reverse === undefined) {
-      this.#join(flow, other, "cm")
-      return
-    }
-    const list = this.#lonely.get(hosts)
-    if (list === undefined) this.#lonely.set(hosts, [flow])
-    else list.push(flow)
+  #announce(flow: Flow, pair: HostPair): void {
+    const { source, destination, qp } = flow
+    const other = this.#known(destination, source, this.connections.partnerOf(source, destination, qp))
+    if (other !== undefined && other.reverse === undefined) this.#join(flow, other, "cm")
+    else pair.lonely.push(flow)
   }
 
   /** Finds the direction whose requests an answer is for: the one that has sent its PSN. */
   #pair(flow: Flow, sighting: Sighting): void {
     if (flow.attempts++ >= ATTEMPTS_MAX && flow.attempts % ATTEMPTS_MAX !== 0) return
-    const candidates = (this.#lonely.get(`${flow.destination}>${flow.source}`) ?? []).filter(
+    const candidates = this.#pairOf(flow.destination, flow.source).lonely.filter(
       (other) => other.reverse === undefined && other.service === flow.service && other.requests.hasSent(sighting.psn),
     )
     const samePort = candidates.filter(({ sourcePort }) => sourcePort === flow.sourcePort)
@@ -140,9 +158,9 @@ export class Conversations {
   }
 
   #forget(flow: Flow): void {
-    const list = this.#lonely.get(`${flow.source}>${flow.destination}`)
-    const at = list?.indexOf(flow) ?? -1
-    if (at >= 0) list!.splice(at, 1)
+    const { lonely } = this.#pairOf(flow.source, flow.destination)
+    const at = lonely.indexOf(flow)
+    if (at >= 0) lonely.splice(at, 1)
   }
 
   #manage(sighting: Sighting): void {
@@ -156,9 +174,9 @@ export class Conversations {
 
   /** A connection with known PSNs: queue pairs that were used before begin anew. */
   #renew({ client, server, request, serverQp, serverPsn }: Connection, frame: number): void {
-    const forth = this.#flows.get(`${client}>${server}:${serverQp}:-1`)
-    const back = this.#flows.get(`${server}>${client}:${request.qpn}:-1`)
-    if (forth?.requests.started === true) forth.requests.restart(request.psn, frame)
-    if (back?.requests.started === true && serverPsn !== undefined) back.requests.restart(serverPsn, frame)
+    const forth = this.#known(client, server, serverQp)
+    const back = this.#known(server, client, request.qpn)
+    if (forth?.requests.started === true) forth.ownRequests().restart(request.psn, frame)
+    if (back?.requests.started === true && serverPsn !== undefined) back.ownRequests().restart(serverPsn, frame)
   }
 }

@@ -5,6 +5,10 @@ import { Answers } from "./Answers.ts"
 import { Reaction } from "./Reaction.ts"
 import { Requests } from "./Requests.ts"
 
+const NO_REQUESTS = /* @__PURE__ */ new Requests()
+const NO_ANSWERS = /* @__PURE__ */ new Answers()
+const NO_REACTION = /* @__PURE__ */ new Reaction()
+
 /** Everything that one host sends to one queue pair of another: its requests, and its answers to the other's. */
 export class Flow {
   readonly source: number
@@ -18,9 +22,9 @@ export class Flow {
   reverse: Flow | undefined
   /** How it became known. */
   pairedBy: "cm" | "psn" | undefined
-  readonly requests = new Requests()
-  readonly answers = new Answers()
-  readonly reaction = new Reaction()
+  #requests: Requests | undefined
+  #answers: Answers | undefined
+  #reaction: Reaction | undefined
   packets = 0
   wireBytes = 0
   /** Octets of messages, those that were sent again included. */
@@ -48,6 +52,37 @@ export class Flow {
     this.firstFrame = sighting.frame
     this.sourcePort = sighting.sourcePort
     this.hopLimit = sighting.hopLimit
+  }
+
+  /** What it asked for: nothing, in a direction of answers alone. To be read. */
+  get requests(): Requests {
+    return this.#requests ?? NO_REQUESTS
+  }
+
+  /** What it answered. To be read. */
+  get answers(): Answers {
+    return this.#answers ?? NO_ANSWERS
+  }
+
+  /** What its sender did when it was told of congestion. To be read. */
+  get reaction(): Reaction {
+    return this.#reaction ?? NO_REACTION
+  }
+
+  /** The same to be changed: most directions have requests or answers, not both. */
+  ownRequests(): Requests {
+    this.#requests ??= new Requests()
+    return this.#requests
+  }
+
+  ownAnswers(): Answers {
+    this.#answers ??= new Answers()
+    return this.#answers
+  }
+
+  ownReaction(): Reaction {
+    this.#reaction ??= new Reaction()
+    return this.#reaction
   }
 
   count(sighting: Sighting): void {

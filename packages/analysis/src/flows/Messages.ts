@@ -73,11 +73,19 @@ export class Messages {
     const lastPsn = psnPlus(psn, packets - 1)
     if (isFirst && isLast) {
       const bytes = kind === "read" ? Math.max(0, dmaBytes) : kind === "atomic" ? 8 : payloadBytes
-      this.#starts.push({ psn, frame, timeNs, dmaBytes, lastPsn })
+      this.#begin({ psn, frame, timeNs, dmaBytes, lastPsn })
       this.#complete({ kind, firstPsn: psn, lastPsn, bytes, frame, firstNs: timeNs, lastNs: timeNs, repeated: false })
-    } else if (isFirst) this.#starts.push({ psn, frame, timeNs, dmaBytes, lastPsn: -1 })
+    } else if (isFirst) this.#begin({ psn, frame, timeNs, dmaBytes, lastPsn: -1 })
     else if (isLast) this.#end(sighting, kind)
-    if (this.#starts.length > 2 * STARTS_KEPT) this.#starts.splice(0, STARTS_KEPT)
+  }
+
+  #begin(start: Start): void {
+    const starts = this.#starts
+    const last = starts.at(-1)
+    // Where nothing is missing in between, the message before need not be remembered.
+    if (last !== undefined && last.lastPsn >= 0 && psnPlus(last.lastPsn, 1) === start.psn) starts.pop()
+    else if (starts.length >= 2 * STARTS_KEPT) starts.splice(0, STARTS_KEPT)
+    starts.push(start)
   }
 
   #end({ psn, frame, timeNs, payloadBytes }: Sighting, kind: Operation["kind"]): void {
@@ -89,7 +97,7 @@ export class Messages {
     const bytes = isOwn && start.dmaBytes >= 0 ? start.dmaBytes : psnDistance(psn, firstPsn) * this.mtu + payloadBytes
     const isWhole = isOwn && !this.#isDisturbed(firstPsn, psn)
     if (isOwn) start.lastPsn = psn
-    else this.#starts.push({ psn: firstPsn, frame, timeNs, dmaBytes: -1, lastPsn: psn })
+    else this.#begin({ psn: firstPsn, frame, timeNs, dmaBytes: -1, lastPsn: psn })
     const from = isOwn ? start : { frame, timeNs }
     this.#complete({
       kind,

@@ -6,7 +6,7 @@ const SLOWER = 0.9
 
 /** What a sender does after congestion notifications: its rate before and after, over 0.4 ms each. */
 export class Reaction {
-  readonly #bytes = new Float64Array(BUCKETS)
+  readonly #bytes = new Array<number>(BUCKETS).fill(0)
   #bucket = -1
   /** Octets in a nanosecond. */
   #before = 0

@@ -196,7 +196,7 @@ export class Requests {
     const gapNs = at < 0 ? this.gaps.fill(psn) : undefined
     if (at >= 0 && this.#isCopy(at, sighting)) {
       this.copies.add(frame)
-      if (this.history.hopLimit(at) !== Math.max(0, sighting.hopLimit)) this.copiesElsewhere++
+      if (this.history.hopLimit(at) !== sighting.hopLimit) this.copiesElsewhere++
       return "copy"
     }
     if (this.#isLate(at, gapNs, sighting)) {
