@@ -2,4 +2,4 @@
 export type Time = number
 
 /** Later than every moment. */
-export const NEVER: Time = Number.POSITIVE_INFINITY
+export const NEVER: Time = Infinity

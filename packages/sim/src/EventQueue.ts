@@ -41,7 +41,8 @@ export class EventQueue {
   private payload: Int32Array
   private readonly slotHead = new Int32Array(SLOTS).fill(-1)
   private readonly occupied = new Int32Array(SLOTS >> 5)
-  private wheelSize = 0
+  /** Slots that have events. */
+  private slotsOccupied = 0
   /** The open slot: its index, and its events, sorted, which end where the list does: from `activeAt` on. */
   private cursor = 0
   active = new Int32Array(LIST_AT_FIRST)
@@ -126,9 +127,13 @@ export class EventQueue {
     return this.payload[((node - this.fixed) << 1) | 1]!
   }
 
-  /** Events waiting, cancelled ones included. */
+  /** Events waiting, cancelled ones included; counted when asked. */
   get size(): number {
-    return this.wheelSize + this.heap.length + this.active.length - this.activeAt
+    let count = this.heap.length + this.active.length - this.activeAt
+    for (const head of this.slotHead) {
+      for (let node = head; node >= 0; node = this.i32[(node << NODE_SHIFT) | NEXT]!) count++
+    }
+    return count
   }
 
   // What runs for each event is a field that holds a function: where there is one queue, the compiler then knows it, and
@@ -166,17 +171,22 @@ export class EventQueue {
 
   private readonly link = (node: number): void => {
     const delta = (this.f64[node << 1]! - this.start) * this.perPs
-    if (delta < 1) {
-      this.insertActive(node)
-    } else if (delta < SLOTS) {
-      const slot = (this.cursor + (delta | 0)) & MASK
-      const head = this.slotHead[slot]!
-      this.i32[(node << NODE_SHIFT) | NEXT] = head
-      this.slotHead[slot] = node
-      if (head < 0) this.occupied[slot >> 5]! |= 1 << (slot & 31)
-      this.wheelSize++
-    } else {
+    if (!(delta < SLOTS)) {
       this.heapPush(node)
+      return
+    }
+    const ahead = delta | 0
+    if (ahead === 0) {
+      this.insertActive(node)
+      return
+    }
+    const slot = (this.cursor + ahead) & MASK
+    const head = this.slotHead[slot]!
+    this.i32[(node << NODE_SHIFT) | NEXT] = head
+    this.slotHead[slot] = node
+    if (head < 0) {
+      this.occupied[slot >> 5]! |= 1 << (slot & 31)
+      this.slotsOccupied++
     }
   }
 
@@ -213,7 +223,7 @@ export class EventQueue {
   /** Opens the earliest slot that has events before `until`; false when there is none. */
   readonly openSlot = (until: Time): boolean => {
     const heap = this.heap
-    let slots = this.wheelSize > 0 ? this.distance() : -1
+    let slots = this.slotsOccupied > 0 ? this.distance() : -1
     if (heap.length > 0) {
       const far = Math.floor((this.f64[heap[0]! * 2]! - this.start) * this.perPs)
       if (slots < 0 || far < slots) slots = far
@@ -252,9 +262,9 @@ export class EventQueue {
     let node = this.slotHead[slot]!
     this.slotHead[slot] = -1
     this.occupied[slot >> 5]! &= ~(1 << (slot & 31))
+    this.slotsOccupied--
     let { active, keys } = this
     let from = active.length
-    let count = 0
     while (node >= 0) {
       if (from === 0) {
         this.activeAt = from
@@ -274,10 +284,8 @@ export class EventQueue {
       }
       active[at] = node
       keys[at] = key
-      count++
       node = i32[(node << NODE_SHIFT) | NEXT]!
     }
-    this.wheelSize -= count
     this.activeAt = from
   }
 

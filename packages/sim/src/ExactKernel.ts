@@ -153,23 +153,29 @@ export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
       const time = queue.f64[node << 1]!
       if (time >= until) break
       queue.activeAt = at + 1
-      if (queue.isCancelled(node)) {
-        queue.release(node)
+      if (node >= fixedNodes) {
+        done += this.other(node)
         continue
       }
       done++
       this.time = time
       this.currentOrder = queue.orderOf(node)
-      if (node >= fixedNodes) this.other(node)
-      else if ((node & 1) === 0) this.arrive(node >> 1)
+      if ((node & 1) === 0) this.arrive(node >> 1)
       else this.transmit(node >> 1, (node >> 1) << P.PORT_SHIFT)
     }
     return done
   }
 
-  private readonly other = (node: number): void => {
+  /** An event that is not a port's own; 0 if it had been cancelled, else 1. */
+  private readonly other = (node: number): number => {
     const queue = this.queue
     const code = queue.codeOf(node)
+    if (code < 0) {
+      queue.release(node)
+      return 0
+    }
+    this.time = queue.timeOf(node)
+    this.currentOrder = queue.orderOf(node)
     const argument = queue.argumentOf(node)
     queue.release(node)
     const target = code >> KIND_BITS
@@ -182,6 +188,7 @@ export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
     } else {
       this.onCall(this.time, target, argument)
     }
+    return 1
   }
 
   // --- arrivals
@@ -246,7 +253,7 @@ export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
       if (queue !== 0) policyWords[ingress + Shortcut.Held + queue] = held
       if (this.fused) this.list(egress)
       this.queues.append(egress, queue, handle)
-      this.kickNow(egress)
+      if ((ports[base | P.STATE]! & P.BUSY_MASK) !== P.Busy.Scheduled) this.kickNow(egress)
     }
     return true
   }
@@ -398,7 +405,7 @@ export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
   }
 
   kick(_now: Time, port: number): void {
-    this.kickNow(port)
+    if ((this.ports[(port << P.PORT_SHIFT) | P.STATE]! & P.BUSY_MASK) !== P.Busy.Scheduled) this.kickNow(port)
   }
 
   // --- wake-ups and timers of NICs

@@ -48,8 +48,9 @@ export abstract class RcRequester extends RcResponder implements QueuePair<RcCom
   protected ackedBytes = 0
   protected sentBytes = 0
   private lastWireBytes = 0
-  /** What the last packet costs at the controller's rate, ps: the part of `paceTime` that a rate change moves. */
+  /** What the last packet costs at the controller's rate, ps: the part of `paceTime` that a rate change moves; and that rate. */
   private lastPacePs: Time = 0
+  private lastRateBps = 0
   protected ackDeadline: Time = NEVER
   protected retries = 0
   protected failed = false
@@ -179,10 +180,10 @@ export abstract class RcRequester extends RcResponder implements QueuePair<RcCom
     if (this.nxt > this.highest) this.highest = this.nxt
     else if (this.nxt === this.highest) this.afterTimeout = false
     this.sentBytes += payload
-    this.lastWireBytes = wireBytes
-    const pacePs = config.pacePs(wireBytes, this.controller.rate)
-    this.lastPacePs = pacePs
-    this.paceTime = now + (config.rateBound ? pacePs : config.pacePs(wireBytes, this.lineRateBps))
+    const { rate } = this.controller
+    if (wireBytes !== this.lastWireBytes || rate !== this.lastRateBps) this.pace(wireBytes, rate)
+    if (config.rateBound) this.paceTime = now + this.lastPacePs
+    else this.paceTime = now + config.pacePs(wireBytes, this.lineRateBps)
     if (this.ackDeadline === NEVER) this.ackDeadline = now + config.ackTimeoutPs
     this.controller.onSent(now, payload)
     this.updateTimeout()
@@ -215,7 +216,8 @@ export abstract class RcRequester extends RcResponder implements QueuePair<RcCom
     if (count === this.highest) this.afterTimeout = false
     if (this.limit < this.end) this.extendLimit()
     this.retries = 0
-    this.ackDeadline = count < this.nxt ? now + this.config.ackTimeoutPs : NEVER
+    if (count < this.nxt) this.ackDeadline = now + this.config.ackTimeoutPs
+    else this.ackDeadline = NEVER
     for (
       let message = this.messages.completedBy(count);
       message !== undefined;
@@ -257,17 +259,25 @@ export abstract class RcRequester extends RcResponder implements QueuePair<RcCom
       checkController(this.controller, this.flow >> 1, now)
     if (config.repace && this.lastWireBytes > 0) {
       this.rateChanged = true
-      const pacePs = config.pacePs(this.lastWireBytes, rate)
-      this.paceTime += pacePs - this.lastPacePs
-      this.lastPacePs = pacePs
+      const before = this.lastPacePs
+      this.pace(this.lastWireBytes, rate)
+      this.paceTime += this.lastPacePs - before
     }
+  }
+
+  private pace(wireBytes: number, rate: number): void {
+    this.lastWireBytes = wireBytes
+    this.lastRateBps = rate
+    this.lastPacePs = this.config.pacePs(wireBytes, rate)
   }
 
   // --- time
 
   protected updateTimeout(): void {
-    const timer = this.timers === undefined ? this.controller.nextTimer : NEVER
-    this.nextTimeout = timer < this.ackDeadline ? timer : this.ackDeadline
+    this.nextTimeout = this.ackDeadline
+    if (this.timers !== undefined) return
+    const { nextTimer } = this.controller
+    if (nextTimer < this.ackDeadline) this.nextTimeout = nextTimer
   }
 
   lendTimers(): void {
