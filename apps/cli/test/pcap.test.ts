@@ -125,6 +125,25 @@ describe("info and show", () => {
     expect(bits.reduce((sum: number, each: number) => sum + each, 0)).toBe(8 * tree.capturedBytes)
   })
 
+  it("takes iWARP apart where units fill a segment", async () => {
+    const lines: Array<{ frame: number; protocol: string; text: string }> = objects(
+      (await run(["show", "siw_crc_rping_v4.pcap.gz", "--json", "--filter", "is=tcp"])).out,
+    )
+    const trees: Array<string> = []
+    for (const { frame } of lines) {
+      const { layers } = JSON.parse(
+        (await run(["show", "siw_crc_rping_v4.pcap.gz", "--frame", String(frame), "--json"])).out,
+      )
+      trees.push(...layers.filter(({ of }: { of?: string }) => of !== undefined).map((each: { of: string }) => each.of))
+    }
+    const count = (name: string): number => trees.filter((each) => each === name).length
+    expect(["request", "reply", "send", "readRequest", "write", "tcp"].map(count)).toEqual([1, 1, 12, 3, 3, 0])
+    expect(lines.filter(({ protocol }) => protocol === "iWARP").map(({ text }) => text)).toContain("SEND of 16 octets")
+    const text = (await run(["show", "siw_crc_rping_v4.pcap.gz", "--frame", "8"])).out
+    expect(text).toMatch(/\nrdmap \(\w+\) {2}octets \d+\.\.\d+\n/)
+    expect(text).toMatch(/\ncrc32c {2}octets \d+\.\.\d+ {2}right\n/)
+  })
+
   it("stops when the reader leaves", async () => {
     const { code, err } = await run(["show", "lossy_rc_send_v4.pcap.gz"], { readerLeavesAfter: 0 })
     expect({ code, err }).toEqual({ code: 0, err: "" })

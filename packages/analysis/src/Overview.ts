@@ -1,4 +1,5 @@
 import type { PacketRecord } from "@rdmakit/pcap"
+import { segmentText } from "./iwarp/SegmentText.ts"
 import { lineOf } from "./PacketLine.ts"
 import type { Sighting } from "./Sighting.ts"
 
@@ -71,7 +72,10 @@ export class Overview {
     if (kind === "pause") this.#pauses++
     // Words are made only where there are few of them.
     const isMessage = kind === "roce" && sighting.destinationQp !== 1
-    add(this.#protocols, isMessage ? protocolOf(sighting) : kind === "tcp" ? "TCP" : lineOf(sighting).protocol)
+    add(
+      this.#protocols,
+      isMessage ? protocolOf(sighting) : kind === "tcp" ? tcpName(sighting) : lineOf(sighting).protocol,
+    )
     if (kind !== "roce") return
     add(this.#operations, operation?.name ?? (sighting.opcode < 0 ? "cut" : `opcode 0x${sighting.opcode.toString(16)}`))
     if (this.#queuePairs.size < QUEUE_PAIRS_MAX) {
@@ -106,6 +110,10 @@ export class Overview {
     }
   }
 }
+
+/** Segments that units fill, or an opening frame, are iWARP at first sight. */
+const tcpName = ({ data, tcpStart, tcpEnd }: Sighting): string =>
+  tcpEnd > tcpStart && segmentText(data, tcpStart, tcpEnd) !== undefined ? "iWARP" : "TCP"
 
 const protocolOf = ({ place }: Sighting): string =>
   place === undefined || place.carrier === "ipv4" || place.carrier === "ipv6"

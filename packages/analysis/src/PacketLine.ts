@@ -1,6 +1,7 @@
 import { rejectReason } from "@rdmakit/wire/cm"
 import { decode, type Node, nodeOf } from "@rdmakit/wire/decode"
 import { syndromeOf } from "@rdmakit/wire/infiniband"
+import { segmentText } from "./iwarp/SegmentText.ts"
 import type { Sighting } from "./Sighting.ts"
 
 /** One packet in a line. */
@@ -117,6 +118,8 @@ export const lineOf = (sighting: Sighting): PacketLine => {
   if (sighting.kind === "roce") return roceLine(sighting)
   if (sighting.kind === "tcp") {
     const { sourcePort, destinationPort, tcpFlags, tcpSequence, tcpStart, tcpEnd } = sighting
+    const iwarp = tcpEnd > tcpStart ? segmentText(sighting.data, tcpStart, tcpEnd) : undefined
+    if (iwarp !== undefined) return { protocol: "iWARP", text: iwarp }
     const flags = TCP_FLAGS.filter((_, bit) => ((tcpFlags >> bit) & 1) === 1).join(" ")
     const text = `${sourcePort} → ${destinationPort} ${flags} sequence ${tcpSequence} ${tcpEnd - tcpStart} octets`
     return { protocol: "TCP", text }

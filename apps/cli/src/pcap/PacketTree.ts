@@ -2,6 +2,7 @@ import { operationOf, syndromeText } from "@rdmakit/analysis"
 import { formatError } from "@rdmakit/wire"
 import type { Node } from "@rdmakit/wire/decode"
 import { type FieldAt, fieldsOf } from "@rdmakit/wire/fields"
+import { iwarpLayers } from "./IwarpTree.ts"
 
 /** A field of a frame, for programs and people. */
 export interface TreeField {
@@ -65,26 +66,32 @@ const hex = (octets: Uint8Array): string => Buffer.from(octets).toString("hex")
 
 /** Frames carry payloads of thousands of octets: a tree shows where they are, and `--json` what they are. */
 export const treeOf = (nodes: ReadonlyArray<Node>, octets: Uint8Array): ReadonlyArray<TreeLayer> =>
-  nodes.map((node) => {
+  nodes.flatMap((node) => {
     const { format, start, end } = node
-    const isOpaque = format === "payload" || format === "padding" || format === "raw"
-    const fields = isOpaque
-      ? [{ name: "octets", offset: start, bit: 0, bits: 8 * (end - start), value: hex(octets.subarray(start, end)) }]
-      : fieldsOf(node, octets).map((field) => {
-          const meaning = meaningOf(format, field)
-          const place = { offset: Math.floor(field.bit / 8), bit: field.bit % 8, bits: field.bits }
-          return { name: field.name, ...place, value: field.text, ...(meaning === undefined ? {} : { meaning }) }
-        })
-    return {
-      format,
-      start,
-      end,
-      ...("of" in node ? { of: node.of } : {}),
-      ...("verdict" in node ? { verdict: node.verdict } : {}),
-      fields,
-      faults: node.format === "raw" ? [formatError(node.error)] : "faults" in node ? node.faults.map(formatError) : [],
-    }
+    const iwarp = format === "payload" && node.of === "tcp" ? iwarpLayers(octets, start, end) : undefined
+    return iwarp ?? [layerOf(node, octets)]
   })
+
+const layerOf = (node: Node, octets: Uint8Array): TreeLayer => {
+  const { format, start, end } = node
+  const isOpaque = format === "payload" || format === "padding" || format === "raw"
+  const fields = isOpaque
+    ? [{ name: "octets", offset: start, bit: 0, bits: 8 * (end - start), value: hex(octets.subarray(start, end)) }]
+    : fieldsOf(node, octets).map((field) => {
+        const meaning = meaningOf(format, field)
+        const place = { offset: Math.floor(field.bit / 8), bit: field.bit % 8, bits: field.bits }
+        return { name: field.name, ...place, value: field.text, ...(meaning === undefined ? {} : { meaning }) }
+      })
+  return {
+    format,
+    start,
+    end,
+    ...("of" in node ? { of: node.of } : {}),
+    ...("verdict" in node ? { verdict: node.verdict } : {}),
+    fields,
+    faults: node.format === "raw" ? [formatError(node.error)] : "faults" in node ? node.faults.map(formatError) : [],
+  }
+}
 
 const OCTETS_SHOWN = 16
 
