@@ -44,6 +44,8 @@ export interface FlowRow {
   readonly repeated: number
   readonly repeatsByNak: number
   readonly repeatsByRnr: number
+  /** Asked for again, as responses were missing. */
+  readonly repeatsByResponse: number
   readonly repeatsByTimeout: number
   readonly repeatsLate: number
   readonly repeatsUnknown: number
@@ -122,6 +124,7 @@ const rowOf = (flow: Flow, { addresses }: CaptureAnalysis["observer"]): FlowRow 
     repeated: requests.repeated.count,
     repeatsByNak: causes.nak.count,
     repeatsByRnr: causes.rnr.count,
+    repeatsByResponse: causes.response.count,
     repeatsByTimeout: causes.timeout.count,
     repeatsLate: causes.late.count,
     repeatsUnknown: causes.unknown.count,
@@ -173,6 +176,7 @@ const iwarpRow = (
   repeated: direction.tcp.repeated,
   repeatsByNak: 0,
   repeatsByRnr: 0,
+  repeatsByResponse: 0,
   repeatsByTimeout: 0,
   repeatsLate: 0,
   repeatsUnknown: direction.tcp.repeated,

@@ -82,6 +82,22 @@ describe("captures as people have them", () => {
     expect(kindsOf(diagnosis).filter((kind) => kind !== "duplicates")).toEqual(expected)
   })
 
+  it("two capture points of a network without identifications, clocks apart, show what one shows", () => {
+    const frames = framesOf(readPackets("rc_send_8192_v4")).filter(({ octets }) => octets[23] === 17)
+    const both = frames.flatMap(({ timeNs, octets }) => {
+      octets.fill(0, 18, 20)
+      const other = octets.slice()
+      other[22]! -= 1
+      return [
+        { timeNs, octets },
+        { timeNs: timeNs + 2 * MS, octets: other },
+      ]
+    })
+    const diagnosis = diagnosed(captured(both.toSorted((a, b) => a.timeNs - b.timeNs)))
+    expect(diagnosis.findings).toEqual([])
+    expect(diagnosis.notes.join("\n")).toContain("two points of one path were merged")
+  })
+
   it("one side of a conversation: what happened, and what cannot be known", () => {
     const frames = framesOf(readPackets("lossy_rc_send_v4"))
     const from = (last: number) => captured(frames.filter(({ octets }) => octets[29] === last))
@@ -207,6 +223,19 @@ describe("what the captures do not have", () => {
     ]
     const { findings } = diagnosed(captured(frames))
     expect(findings).toMatchObject([{ kind: "readResponseLoss", frames: [3] }])
+    // Asked for again from where they are missing.
+    const rest = { ...reth, virtualAddress: 1024n, dmaBytes: 3072 }
+    const again = [
+      ...frames.slice(0, 3),
+      roce({ timeNs: 4000, psn: 51, operation: Operation.ReadRequest, headers: { reth: rest } }),
+      part(5000, 51, Operation.ReadResponseFirst),
+      part(6000, 52, Operation.ReadResponseMiddle),
+      part(7000, 53, Operation.ReadResponseLast),
+      send(8000, 54),
+    ]
+    const repeated = diagnosed(captured(again)).findings
+    expect(repeated).toMatchObject([{ kind: "readResponseLoss" }])
+    expect(repeated[0]!.text).toBe("1 response to READs missing, asked for again 1 time")
   })
 
   it("a loss on an unreliable connection", () => {

@@ -192,6 +192,7 @@ export const mergedRecords = Effect.fnUntraced(function* (
 ) {
   const { stdin } = yield* Stdio.Stdio
   const paths = yield* expandRotated(files, rotated)
+  const workingDirectory = yield* WorkingDirectory
   async function* tolerant(path: string) {
     let packets = 0
     try {
@@ -201,8 +202,9 @@ export const mergedRecords = Effect.fnUntraced(function* (
       }
     } catch (error) {
       if (!(error instanceof CaptureError) || error.reason === "unwritable") throw error
-      if (packets === 0) throw new Refused({ message: error.message.replace(path, nameOf(path)) })
-      faults.push(error.message)
+      const message = error.message.replace(`${workingDirectory}/`, "").replace(`${STDIN}@`, `${STDIN_NAME}@`)
+      if (packets === 0) throw new Refused({ message })
+      faults.push(message)
     }
   }
   return mergeCaptures(paths.map(tolerant))

@@ -18,7 +18,16 @@ const fields = [
   ...["firstFrame", "lastFrame", "startNs", "durationNs", "throughputBps", "messages", "messageBytes"],
   ...["messageBytesP50", "messageBytesMax", "ackP50Ns", "ackP99Ns", "ackMaxNs", "answerP50Ns", "answerP99Ns"],
   ...["pathMtu", "acks", "readBytes", "gaps", "missingPackets", "late", "copies", "repeated", "repeatsByNak"],
-  ...["repeatsByRnr", "repeatsByTimeout", "repeatsLate", "repeatsUnknown", "sequenceNaks", "rnrNaks", "fatalNaks"],
+  ...[
+    "repeatsByRnr",
+    "repeatsByResponse",
+    "repeatsByTimeout",
+    "repeatsLate",
+    "repeatsUnknown",
+    "sequenceNaks",
+    "rnrNaks",
+    "fatalNaks",
+  ],
   ...["rnrWaitedNs", "ecnCapable", "marked", "cnps", "psnWraps"],
 ] as ReadonlyArray<string> as ReadonlyArray<keyof FlowRow>
 

@@ -127,7 +127,7 @@ const lossFindings = (flow: Flow, about: About): ReadonlyArray<Finding> => {
         "readResponseLoss",
         "warning",
         about,
-        `${counted(responses.missingPackets, "response")} to READs missing`,
+        `${counted(responses.missingPackets, "response")} to READs missing, asked for again ${counted(requests.causes.response.count, "time")}`,
         responses.missing,
         [
           likely("responses are lost on the way back: a queue overflows before this point"),

@@ -13,6 +13,8 @@ export interface FatalNak {
 }
 
 const FATAL_KEPT = 16
+/** Two answers without identification that are this close are one. */
+const COPY_NS = 500_000
 
 /** What one queue pair answers: acknowledgements, NAKs, responses to READs and atomics. */
 export class Answers {
@@ -40,6 +42,7 @@ export class Answers {
   #ipId = -1
   #psn = -1
   #syndrome = -1
+  #timeNs = Number.NaN
 
   /** Takes an answer; `requests` are those of the other direction, once it is known. */
   take(sighting: Sighting, operation: Operation, requests: Requests | undefined): void {
@@ -58,7 +61,7 @@ export class Answers {
       if (psn === this.#psn && syndrome === this.#syndrome) this.duplicates.add(frame)
       requests?.acknowledge(psn, timeNs)
     } else if (kind === 1) {
-      if (psn === this.#psn && syndrome === this.#syndrome && ipId === this.#ipId && ipId > 0) return
+      if (this.#isCopy(sighting)) return
       this.rnrNaks.add(frame)
       this.lastRnrPsn = psn
       if (!this.rnrTimers.includes(syndrome & 31)) this.rnrTimers.push(syndrome & 31)
@@ -70,10 +73,18 @@ export class Answers {
     this.#psn = psn
     this.#syndrome = syndrome
     this.#ipId = ipId
+    this.#timeNs = timeNs
   }
 
-  #nak({ psn, frame, timeNs, syndrome, ipId }: Sighting, requests: Requests | undefined): void {
-    if (psn === this.#psn && syndrome === this.#syndrome && ipId === this.#ipId && ipId > 0) return
+  /** The same packet again: identifications tell, and where there are none, time. */
+  #isCopy({ psn, syndrome, ipId, timeNs }: Sighting): boolean {
+    const isSame = psn === this.#psn && syndrome === this.#syndrome && ipId === this.#ipId
+    return isSame && (ipId > 0 || timeNs - this.#timeNs < COPY_NS)
+  }
+
+  #nak(sighting: Sighting, requests: Requests | undefined): void {
+    const { psn, frame, timeNs, syndrome } = sighting
+    if (this.#isCopy(sighting)) return
     const code = syndrome & 31
     if (code === 0) {
       this.sequenceNaks.add(frame)
@@ -96,10 +107,12 @@ export class Answers {
       if (distance > 0 && distance < 1 << 16) {
         this.missing.add(frame)
         this.missingPackets += distance
+        if (requests !== undefined) requests.responseGap = { psn: this.#readNext, frame, timeNs, answered: false }
       } else if (distance < 0) this.repeatedReads.add(frame)
     }
     this.#readNext = psnPlus(psn, 1)
     if (requests === undefined) return
+    requests.responded(psn)
     if (!operation.isLast && payloadBytes > requests.messages.mtu) requests.messages.mtu = payloadBytes
     const message = requests.messages.asked(psn)
     if (operation.isFirst && message?.firstPsn === psn && !message.repeated) {

@@ -8,10 +8,11 @@ import { History } from "./History.ts"
 import { Messages } from "./Messages.ts"
 
 /**
- * Why packets were sent again. `nak` and `rnr`: the receiver asked for it; `timeout`: nothing was heard; `late`: the
- * acknowledgement had passed here already; `unknown`: the other direction is not in the capture.
+ * Why packets were sent again. `nak` and `rnr`: the receiver asked for it; `response`: responses to a READ were missing;
+ * `timeout`: nothing was heard; `late`: the acknowledgement had passed here already; `unknown`: the other direction is
+ * not in the capture.
  */
-export type RepeatCause = "nak" | "rnr" | "timeout" | "late" | "unknown"
+export type RepeatCause = "nak" | "rnr" | "response" | "timeout" | "late" | "unknown"
 
 /** One time that a requester went back and sent again. */
 export interface Repeat {
@@ -78,6 +79,7 @@ export class Requests {
   readonly causes: Record<RepeatCause, Tally> = {
     nak: new Tally(),
     rnr: new Tally(),
+    response: new Tally(),
     timeout: new Tally(),
     late: new Tally(),
     unknown: new Tally(),
@@ -96,6 +98,8 @@ export class Requests {
   hasAnswers = false
   nak: Refusal | undefined
   rnr: Refusal | undefined
+  /** Responses to a READ that were skipped: the requester asks for them again. */
+  responseGap: Refusal | undefined
   stuck: Stuck | undefined
   lastFrame = 0
   #slack = 0
@@ -138,6 +142,7 @@ export class Requests {
     this.stuck = undefined
     this.nak = undefined
     this.rnr = undefined
+    this.responseGap = undefined
     this.#repeat = undefined
   }
 
@@ -172,6 +177,16 @@ export class Requests {
     if (this.stuck !== undefined && psnDistance(psn, this.stuck.psn) >= 0) this.stuck = undefined
     this.gaps.acknowledged(psn)
     this.messages.acknowledge(psn, timeNs)
+  }
+
+  /** A response has this PSN: it tells how many a READ of unknown MTU takes. */
+  responded(psn: number): void {
+    const ahead = psnDistance(psn, this.expected)
+    if (ahead < 0 || ahead >= this.#slack) return
+    const next = psnPlus(psn, 1)
+    if (next < this.expected) this.wraps.add(this.lastFrame)
+    this.expected = next
+    this.#slack -= ahead + 1
   }
 
   /** Whether a packet with this PSN was sent lately: an answer to it may be meant for this queue pair. */
@@ -212,7 +227,7 @@ export class Requests {
     }
     this.repeated.add(frame)
     if (at >= 0) this.repeatedSeen++
-    this.#again(sighting, at >= 0 ? timeNs - this.history.timeNs(at) : Number.NaN, at >= 0)
+    this.#again(sighting, operation, at >= 0 ? timeNs - this.history.timeNs(at) : Number.NaN, at >= 0)
     this.messages.disturb(psn)
     if (at < 0) this.messages.take(sighting, operation, 1)
     else if (operation.isLast) this.messages.retime(psn, timeNs)
@@ -227,10 +242,12 @@ export class Requests {
 
   #isCopy(at: number, sighting: Sighting): boolean {
     if (!this.history.isSame(at, sighting)) return false
-    if (this.#countsUp) return true
+    // A router was in between: the same packet at another place.
+    if (this.#countsUp || this.history.hopLimit(at) !== sighting.hopLimit) return true
     const sinceNs = sighting.timeNs - this.history.timeNs(at)
     const wasAsked = (this.nak !== undefined && !this.nak.answered) || (this.rnr !== undefined && !this.rnr.answered)
-    return sinceNs < COPY_NS && !wasAsked
+    const isUsual = this.copies.count > 8 && this.copies.count > 0.4 * this.packets
+    return sinceNs < (isUsual ? 20 * COPY_NS : COPY_NS) && !wasAsked
   }
 
   #isLate(at: number, gapNs: number | undefined, sighting: Sighting): boolean {
@@ -246,7 +263,7 @@ export class Requests {
   }
 
   /** Goes back: another repeat, or the next packet of one. */
-  #again(sighting: Sighting, sinceNs: number, wasSeen: boolean): void {
+  #again(sighting: Sighting, { kind }: Operation, sinceNs: number, wasSeen: boolean): void {
     const { psn, frame, timeNs } = sighting
     const running = this.#repeat
     if (running !== undefined) {
@@ -265,7 +282,7 @@ export class Requests {
         return
       }
     }
-    const cause = this.#causeOf(psn)
+    const cause = this.#causeOf(psn, kind)
     this.causes[cause].add(frame)
     const repeat: Repeat = { cause, psn, frame, sinceNs, wasSeen, packets: 1 }
     if (this.repeats.length < REPEATS_KEPT) this.repeats.push(repeat)
@@ -276,8 +293,12 @@ export class Requests {
     else this.stuck = undefined
   }
 
-  #causeOf(psn: number): RepeatCause {
-    const { nak, rnr } = this
+  #causeOf(psn: number, kind: Operation["kind"]): RepeatCause {
+    const { nak, rnr, responseGap } = this
+    if (kind === "read" && responseGap !== undefined && !responseGap.answered) {
+      responseGap.answered = true
+      return "response"
+    }
     if (nak !== undefined && !nak.answered && Math.abs(psnDistance(psn, nak.psn)) <= 1) {
       nak.answered = true
       return "nak"
