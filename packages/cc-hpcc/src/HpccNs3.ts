@@ -57,8 +57,16 @@ const constantsOf = (options: HpccNs3Options, path: PathInfo): HpccNs3Constants 
   }
 }
 
-const isSame = (one: HpccNs3Constants, other: HpccNs3Constants): boolean =>
-  (Object.keys(one) as Array<keyof HpccNs3Constants>).every((key) => one[key] === other[key])
+/** Whether a path has the constants that were made for another, with the same options. */
+const isFor = (constants: HpccNs3Constants, path: PathInfo): boolean =>
+  constants.lineRateBps === Math.trunc(path.lineRateBps) &&
+  constants.baseRttNs === path.baseRttPs / 1000 &&
+  constants.windowBytes === path.windowBytes &&
+  constants.timeModulusPs === path.timeModulusPs &&
+  constants.bytesModulus === path.bytesModulus
+
+/** Of a controller that keeps no state for each hop. */
+const NO_STATE = new Float64Array(0)
 
 /**
  * HPCC in the rate form of its authors' ns-3 code, to the last bit: integer rates, times in ns, and floating point in
@@ -86,16 +94,16 @@ export class HpccNs3 implements Controller {
   private lastUpdateSequence = 0
   private elapsedNs = 0
   private records = new Float64Array(HOPS_AT_FIRST * RECORD_FIELDS)
-  private hopState = new Float64Array(0)
+  private hopState = NO_STATE
 
   private fullUpdates = 0
   private fastReactions = 0
   private unmeasured = 0
 
-  /** @param before constants of a flow made before, which are shared where they are the same */
+  /** @param before constants of a flow made before with the same options, which are shared where the paths are alike */
   constructor(options: HpccNs3Options, path: PathInfo, before?: HpccNs3Constants) {
-    const constants = constantsOf(options, path)
-    this.constants = before !== undefined && isSame(before, constants) ? before : constants
+    const constants = before !== undefined && isFor(before, path) ? before : constantsOf(options, path)
+    this.constants = constants
     this.rate = constants.lineRateBps
     this.referenceRateBps = constants.lineRateBps
     this.window = path.windowBytes > 0 ? path.windowBytes : Infinity

@@ -268,16 +268,20 @@ export class World {
 
   /** Port through which a queue pair of `node` sends to `peer`; undefined without a way. */
   hostPort(node: number, peer: number, udpPorts: number): number | undefined {
-    const ports = this.routes.nextHops(node, peer)
-    return ports[ports.length <= 1 ? 0 : this.parts.choosePort(node, peer, udpPorts, ports.length)]
+    const { routes } = this
+    const count = routes.nextHopCount(node, peer)
+    if (count === 0) return undefined
+    return routes.nextHop(node, peer, count === 1 ? 0 : this.parts.choosePort(node, peer, udpPorts, count))
   }
 
   /** Port through which an endpoint, by its index, sends as routes are now; undefined without a way. */
   portOf(index: number): number | undefined {
     const { flows } = this
     const flow = index >> 1
-    const [from, to] = [flows.source[flow]!, flows.destination[flow]!]
-    const [here, there] = [flows.sourcePort[flow]!, flows.destinationPort[flow]!]
+    const from = flows.source[flow]!
+    const to = flows.destination[flow]!
+    const here = flows.sourcePort[flow]!
+    const there = flows.destinationPort[flow]!
     return (index & 1) === 0
       ? this.hostPort(from, to, (here | (there << 16)) >>> 0)
       : this.hostPort(to, from, (there | (here << 16)) >>> 0)
@@ -318,9 +322,10 @@ export class World {
 
   /** That a flow has no way there, or its acknowledgements none back, in words; undefined: they have. */
   private wayless(flow: number): string | undefined {
-    const { source, destination } = this.flows
-    const [from, to] = [source[flow]!, destination[flow]!]
-    if (this.routes.nextHops(from, to).length > 0 && this.routes.nextHops(to, from).length > 0) return undefined
+    const { flows, routes } = this
+    const from = flows.source[flow]!
+    const to = flows.destination[flow]!
+    if (routes.nextHopCount(from, to) > 0 && routes.nextHopCount(to, from) > 0) return undefined
     return `no route from node ${from} to node ${to}`
   }
 

@@ -87,6 +87,21 @@ export class Routes {
   }
 
   /**
+   * How many next hops there are; 0 at the destination itself and where there is no way.
+   *
+   * @throws TopologyError "not-a-host"
+   */
+  nextHopCount(node: number, destination: number): number {
+    const entry = node * this.hosts.length + this.position(destination)
+    return this.start[entry + 1]! - this.start[entry]!
+  }
+
+  /** One of the next hops, `index` from 0 to below their count: its egress port. */
+  nextHop(node: number, destination: number, index: number): number {
+    return this.table[this.start[node * this.hosts.length + this.position(destination)]! + index]!
+  }
+
+  /**
    * Links on the shortest path from `node` to the host `destination`; -1 when there is none.
    *
    * @throws TopologyError "not-a-host"
