@@ -174,6 +174,14 @@ describe("what the captures do not have", () => {
     expect(findings[0]!.causes[0]!.text).toContain("hop limit is 1")
   })
 
+  it("retries at steps that grow, as NICs have them", () => {
+    const times = [0, 2, 6, 14, 30, 62].map((ms) => (1 + ms) * MS)
+    const frames = times.map((timeNs, index) => send(timeNs, 101, { ipId: 2 + index }))
+    expect(diagnosed(captured([...before, ...frames])).findings[0]!.text).toContain(
+      "6 identical PSN 101 at steps that grow from 2 ms to 32 ms, no answer from 10.0.0.2 to it; local ACK timeout 12",
+    )
+  })
+
   it("RNR retries exceeded", () => {
     const frames = [0, 1, 2].flatMap((round) => [
       send(round * 2 * MS, 7, { ipId: 1 + round }),
@@ -263,8 +271,9 @@ describe("what the captures do not have", () => {
     )
     const sorted = [...data, ...acks, ...cnps].toSorted((a, b) => a.timeNs - b.timeNs)
     const { findings } = diagnosed(captured(sorted))
-    expect(findings.map(({ kind }) => kind)).toEqual(["noReaction", "congestion", "congestion"])
+    expect(findings.map(({ kind }) => kind)).toEqual(["noReaction", "congestion"])
     expect(findings[0]!.text).toMatch(/slower after 0 of \d \(5\d\d Mb\/s before, 5\d\d Mb\/s after\)/)
+    expect(findings[1]!.text).toMatch(/^congestion on the way to 10.0.0.2: 900 of 9000 packets marked \(CE\), 6 CNPs/)
     const slowing = sorted.filter((frame, index) => cnps.includes(frame) || frame.timeNs < 1.2 * MS || index % 3 === 0)
     expect(kindsOf(diagnosed(captured(slowing)))).not.toContain("noReaction")
   })
@@ -292,5 +301,10 @@ describe("what the captures do not have", () => {
     const [request] = framesOf(readPackets("cm_rping_v4"))
     const frames = [0, 4000, 8000].map((ms) => ({ ...request!, timeNs: ms * MS }))
     expect(diagnosed(captured(frames)).findings).toMatchObject([{ kind: "connectionUnanswered", count: 3 }])
+    const client = framesOf(readPackets("cm_rping_v4")).filter(({ octets }) => octets[29] === 1)
+    const later = { ...client.at(-1)!, timeNs: 9000 * MS }
+    expect(
+      diagnosed(captured([...client, later])).findings.filter(({ kind }) => kind.startsWith("connection")),
+    ).toEqual([])
   })
 })

@@ -78,6 +78,7 @@ describe.each([false, true])("a stream whose units lie across segments, markers 
     const head = frames.slice(0, 2)
     const shuffled = [...head, ...frames.slice(2, 4).reverse(), ...frames.slice(4).reverse(), ...frames.slice(2)]
     expect(verdicts(shuffled)).toMatchObject({ mpaCrcOk: 6, mpaCrcBad: 0, notes: [] })
+    expect(diagnosed(captured(shuffled)).findings).toMatchObject([{ kind: "tcpRepeats", severity: "warning" }])
     expect(verdicts(stream(markers, 0xffff_ff00))).toMatchObject({ mpaCrcOk: 6, mpaCrcBad: 0 })
   })
 

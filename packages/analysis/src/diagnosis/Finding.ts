@@ -42,6 +42,7 @@ export type FindingKind =
   | "pause"
   | "psnWrap"
   | "mpaCrc"
+  | "tcpRepeats"
   | "mpaRejected"
   | "terminate"
 

@@ -1,5 +1,6 @@
 import { rejectReason } from "@rdmakit/wire/cm"
 import type { CaptureAnalysis } from "../CaptureAnalysis.ts"
+import type { Connection } from "../flows/Connections.ts"
 import type { Flow } from "../flows/Flow.ts"
 import type { PauseSeries } from "../Pauses.ts"
 import { type Cause, certain, counted, duration, type Finding, likely, possible, unlikely } from "./Finding.ts"
@@ -11,12 +12,15 @@ const ALWAYS_MIN = 20
 const REACTIONS_MIN = 4
 /** A stop this long is no ordinary flow control. */
 const LONG_PAUSE_NS = 1_000_000
+/** A request without an answer for so long. */
+const UNANSWERED_NS = 2e9
 /** Share of its time that a priority may be stopped. */
 const PAUSED_SHARE = 0.1
 
 /** What is wrong besides queue pairs: congestion, pauses, connections, damage, iWARP. */
 export const networkFindings = (analysis: CaptureAnalysis): ReadonlyArray<Finding> => [
   ...congestionFindings(analysis),
+  ...hostFindings(analysis),
   ...pauseFindings(analysis),
   ...connectionFindings(analysis),
   ...damageFindings(analysis),
@@ -41,7 +45,6 @@ const congestionFindings = ({ conversations, observer }: CaptureAnalysis): Reado
     const subject = subjectOf(flow, observer.addresses)
     const always = alwaysMarked(flow)
     if (always !== undefined) findings.push({ ...always, subject })
-    else if (flow.cnps.count > 0 || flow.marked.count > 0) findings.push({ ...congestion(flow), subject })
     const { reaction } = flow
     if (reaction.measured >= REACTIONS_MIN && reaction.slower * 8 < reaction.measured) {
       findings.push({
@@ -87,31 +90,82 @@ const alwaysMarked = (flow: Flow): Omit<Finding, "subject"> | undefined => {
   }
 }
 
-const congestion = (flow: Flow): Omit<Finding, "subject"> => {
-  const { marked, cnps, packets, ecnCapable } = flow
-  const parts: Array<string> = []
-  if (marked.count > 0) parts.push(`${marked.count} of ${packets} packets marked (CE)`)
-  if (cnps.count > 0) parts.push(counted(cnps.count, "CNP"))
-  const { reaction } = flow.reverse ?? flow
-  if (cnps.count > 0 && reaction.measured > 0) {
-    parts.push(`the sender was slower after ${reaction.slower} of ${reaction.measured}`)
-  }
-  const causes: Array<Cause> = [
-    likely("several senders share a queue: an incast, or flows on one link"),
-    possible("the thresholds of marking are low for the rate of the link"),
-  ]
-  if (cnps.count > 0 && marked.count === 0 && ecnCapable === 0) {
-    causes.push(possible("the marks themselves are behind this point of the network"))
-  }
-  return {
-    kind: "congestion",
-    severity: "info",
-    text: `congestion: ${parts.join(", ")}`,
-    causes,
-    frames: cnps.count > 0 ? cnps.frames : marked.frames,
-    count: cnps.count + marked.count,
-  }
+/** What is marked on its way to one host, and what that host says of it. */
+interface Congested {
+  /** Hosts that send to it. */
+  readonly senders: Set<number>
+  readonly frames: Array<number>
+  marked: number
+  packets: number
+  cnps: number
+  measured: number
+  slower: number
+  isCapable: boolean
 }
+
+const FRAMES_MAX = 32
+
+/** Marks and CNPs by the host that everything goes to. */
+const congestedHosts = (flows: ReadonlyArray<Flow>): ReadonlyMap<number, Congested> => {
+  const hosts = new Map<number, Congested>()
+  const hostOf = (host: number): Congested => {
+    const known = hosts.get(host)
+    if (known !== undefined) return known
+    const none = { marked: 0, packets: 0, cnps: 0, measured: 0, slower: 0, isCapable: false }
+    const made: Congested = { senders: new Set(), frames: [], ...none }
+    hosts.set(host, made)
+    return made
+  }
+  for (const flow of flows) {
+    if (flow.marked.count > 0 && alwaysMarked(flow) === undefined) {
+      const host = hostOf(flow.destination)
+      host.senders.add(flow.source)
+      host.marked += flow.marked.count
+      host.packets += flow.packets
+      host.frames.push(...flow.marked.frames)
+    }
+    if (flow.cnps.count === 0) continue
+    // Who sends notifications is who the packets go to.
+    const host = hostOf(flow.source)
+    host.senders.add(flow.destination)
+    host.cnps += flow.cnps.count
+    host.frames.push(...flow.cnps.frames)
+    const reaction = flow.reverse?.reaction
+    host.measured += reaction?.measured ?? 0
+    host.slower += reaction?.slower ?? 0
+    host.isCapable ||= (flow.reverse?.ecnCapable ?? 0) > 0
+  }
+  return hosts
+}
+
+const hostFindings = ({ conversations, observer }: CaptureAnalysis): ReadonlyArray<Finding> =>
+  [...congestedHosts(conversations.flows)].map(([host, { senders, frames, ...counts }]) => {
+    const { marked, packets, cnps, measured, slower, isCapable } = counts
+    const parts: Array<string> = []
+    if (marked > 0) parts.push(`${marked} of ${packets} packets marked (CE)`)
+    if (cnps > 0) parts.push(counted(cnps, "CNP"))
+    if (measured > 0) parts.push(`senders were slower after ${slower} of ${measured}`)
+    const many = senders.size > 1
+    const causes: Array<Cause> = [
+      many
+        ? likely(`an incast: ${senders.size} hosts send to it at once`)
+        : likely("several flows share a queue on the way, or its link is slower than the sender's"),
+      possible("the thresholds of marking are low for the rate of the link"),
+    ]
+    if (cnps > 0 && marked === 0) {
+      const where = isCapable ? "behind this point of the network" : "not there: these packets cannot be marked here"
+      causes.push(possible(`the marks themselves are ${where}`))
+    }
+    return {
+      kind: "congestion",
+      severity: "info",
+      text: `congestion on the way to ${observer.addresses.text(host)}: ${parts.join(", ")}`,
+      subject: undefined,
+      causes,
+      frames: frames.sort((a, b) => a - b).slice(0, FRAMES_MAX),
+      count: marked + cnps,
+    }
+  })
 
 const pauseFindings = ({ pauses, observer, lastNs }: CaptureAnalysis): ReadonlyArray<Finding> =>
   pauses.series
@@ -155,6 +209,13 @@ const REJECTS: Readonly<Record<number, ReadonlyArray<Cause>>> = {
   10: [likely("the server still holds a connection with this queue pair: the client restarted")],
 }
 
+/** A client waits for seconds before it asks again; one that goes on had an answer that the capture does not have. */
+const isUnanswered = (connection: Connection, lastNs: number): boolean =>
+  connection.replyFrame === undefined &&
+  Number.isNaN(connection.readyNs) &&
+  connection.disconnectFrame === undefined &&
+  (connection.requests > 1 || lastNs - connection.requestNs > UNANSWERED_NS)
+
 const connectionFindings = ({ conversations, observer, lastNs }: CaptureAnalysis): ReadonlyArray<Finding> => {
   const findings: Array<Finding> = []
   for (const connection of conversations.connections.all) {
@@ -171,7 +232,7 @@ const connectionFindings = ({ conversations, observer, lastNs }: CaptureAnalysis
         frames: [requestFrame, rejectFrame],
         count: 1,
       })
-    } else if (connection.replyFrame === undefined && (requests > 1 || lastNs - connection.requestNs > 2e9)) {
+    } else if (isUnanswered(connection, lastNs)) {
       findings.push({
         kind: "connectionUnanswered",
         severity: "error",
@@ -230,6 +291,21 @@ const iwarpFindings = ({ iwarp, observer }: CaptureAnalysis): ReadonlyArray<Find
         ],
         frames: crcWrong.frames,
         count: crcWrong.count,
+      })
+    }
+    const { repeated, outOfOrder } = direction.tcp
+    if (repeated > 0) {
+      findings.push({
+        kind: "tcpRepeats",
+        severity: "warning",
+        text: `${counted(repeated, "segment")} of TCP there twice${outOfOrder > 0 ? `, ${counted(outOfOrder, "time")} out of order` : ""}`,
+        subject,
+        causes: [
+          likely("segments, or their acknowledgements, were lost, and TCP sent them again"),
+          possible("the network duplicates packets, or two capture points were merged"),
+        ],
+        frames: direction.repeats.frames,
+        count: repeated,
       })
     }
     if (opening?.rejected === true) {

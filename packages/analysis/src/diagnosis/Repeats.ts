@@ -80,6 +80,12 @@ const stepText = (stepsNs: ReadonlyArray<number>): string => {
   return Number.isNaN(step) ? "" : `, after ${duration(step)}`
 }
 
+/** A NIC may wait longer each time: 2 ms, 4 ms, 8 ms… */
+const isGrowing = (stepsNs: ReadonlyArray<number>): boolean => {
+  const steps = stepsNs.filter((step) => !Number.isNaN(step))
+  return steps.length >= 3 && steps.every((step, index) => index === 0 || step > 1.5 * steps[index - 1]!)
+}
+
 const timeoutText = (stepsNs: ReadonlyArray<number>): string => {
   const step = median(stepsNs)
   return Number.isNaN(step) || step < 4096 ? "" : ` (it looks like ${ackTimeoutOf(step)})`
@@ -88,8 +94,12 @@ const timeoutText = (stepsNs: ReadonlyArray<number>): string => {
 const stuckFinding = (flow: Flow, stuck: Stuck, about: About): Finding => {
   const { requests } = flow
   const { destination, connection } = about
-  const step = median(stuck.stepsNs)
+  const grows = isGrowing(stuck.stepsNs)
+  const step = grows ? stuck.stepsNs.at(-1)! : median(stuck.stepsNs)
   const times = stuck.stepsNs.length + 1
+  const steps = grows
+    ? `steps that grow from ${duration(stuck.stepsNs.find((each) => !Number.isNaN(each))!)} to ${duration(step)}`
+    : `${Number.isNaN(step) ? "unknown" : duration(step)} steps`
   const local = connection?.client === flow.source ? connection?.request.primary.ackTimeout : undefined
   const timeout = local ?? ackTimeoutOf(step)
   const retries = connection === undefined ? "" : `, ${connection.request.retries} retries allowed`
@@ -117,7 +127,7 @@ const stuckFinding = (flow: Flow, stuck: Stuck, about: About): Finding => {
   return {
     kind: "retryExceeded",
     severity: "error",
-    text: `retry exceeded: ${times} identical PSN ${stuck.psn} at ${Number.isNaN(step) ? "unknown" : duration(step)} steps, ${silent}; local ACK timeout ${timeout}${retries}`,
+    text: `retry exceeded: ${times} identical PSN ${stuck.psn} at ${steps}, ${silent}; local ACK timeout ${timeout}${retries}`,
     subject: about.subject,
     causes,
     frames: stuck.frames,

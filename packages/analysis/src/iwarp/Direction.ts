@@ -8,6 +8,7 @@ import {
   type StreamFpdu,
 } from "@rdmakit/wire/mpa"
 import { u16 } from "../Octets.ts"
+import { Tally } from "../Tally.ts"
 import { type StreamSink, TcpReassembly } from "./TcpReassembly.ts"
 
 /** What one direction of an iWARP connection says, in order. */
@@ -40,6 +41,8 @@ export class Direction implements StreamSink {
   /** No payload has come yet. */
   isFresh = true
   wireBytes = 0
+  /** Segments that were there before. */
+  readonly repeats = new Tally()
   firstFrame = 0
   lastFrame = 0
   firstNs = Number.NaN
@@ -91,6 +94,10 @@ export class Direction implements StreamSink {
     if (this.#state === "units") this.#push(octets)
     else if (this.#state === "start") this.#open(octets)
     else if (this.#state === "looking") this.#look(octets)
+  }
+
+  repeat(frame: number): void {
+    this.repeats.add(frame)
   }
 
   lose(bytes: number, frame: number): void {

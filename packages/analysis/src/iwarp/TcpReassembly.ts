@@ -4,6 +4,8 @@ export interface StreamSink {
   readonly take: (octets: Uint8Array, frame: number) => void
   /** So many octets are not in the capture. */
   readonly lose: (bytes: number, frame: number) => void
+  /** All of a segment was there before. */
+  readonly repeat?: (frame: number) => void
 }
 
 interface Held {
@@ -74,6 +76,7 @@ export class TcpReassembly {
     const known = (this.#next! - sequence) | 0
     if (known >= bytes) {
       this.repeated++
+      this.#sink.repeat?.(frame)
       return
     }
     if (known < octets.length) this.#sink.take(octets.subarray(known), frame)
