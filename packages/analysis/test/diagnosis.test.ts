@@ -201,10 +201,10 @@ describe("what the captures do not have", () => {
     expect(findings[0]!.text).toContain("packets lost behind this point: 1 NAK")
   })
 
-  it("the same without identifications that count up", () => {
-    const refusal = ack(0.5 * MS, 11, { headers: { aeth: { syndrome: nak("psnSequenceError"), msn: 0 } } })
+  it.each([0.5 * MS, 5000])("the same without identifications that count up, after %i ns", (afterNs) => {
+    const refusal = ack(afterNs, 11, { headers: { aeth: { syndrome: nak("psnSequenceError"), msn: 0 } } })
     const first = [10, 11, 12, 13].map((psn, index) => send(index * 1000, psn))
-    const again = [11, 12, 13].map((psn, index) => send(0.6 * MS + index * 1000, psn))
+    const again = [11, 12, 13].map((psn, index) => send(1.2 * afterNs + index * 1000, psn))
     expect(kindsOf(diagnosed(captured([...first, refusal, ...again, ack(MS, 13)])))).toEqual(["loss"])
   })
 

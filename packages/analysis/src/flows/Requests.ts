@@ -244,6 +244,8 @@ export class Requests {
     if (!this.history.isSame(at, sighting)) return false
     // A router was in between: the same packet at another place.
     if (this.#countsUp || this.history.hopLimit(at) !== sighting.hopLimit) return true
+    // It may be the next packet of those that are sent again.
+    if (this.#repeat !== undefined && psnDistance(sighting.psn, this.#repeatNext) >= 0) return false
     const sinceNs = sighting.timeNs - this.history.timeNs(at)
     const wasAsked = (this.nak !== undefined && !this.nak.answered) || (this.rnr !== undefined && !this.rnr.answered)
     const isUsual = this.copies.count > 8 && this.copies.count > 0.4 * this.packets
