@@ -100,6 +100,9 @@ const lossFindings = (flow: Flow, about: About): ReadonlyArray<Finding> => {
               ? "a queue overflowed: packets are missing in bursts; PFC is off for this traffic or its headroom too small"
               : "packets are dropped one by one: a queue at its limit without PFC, or a link that damages packets; compare counters of discards and of FCS errors",
           ),
+          ...(requests.countsUp
+            ? []
+            : [possible("the network reorders packets: IP identifications do not count up here, and cannot tell")]),
           possible("PFC or ECN is not set up for the priority of this traffic at one hop"),
           unlikely("the capture missed packets: then nobody would send them again"),
         ],

@@ -2,7 +2,7 @@ import { psnDistance, psnPlus } from "@rdmakit/wire/infiniband"
 import type { Operation } from "../Operations.ts"
 import type { Sighting } from "../Sighting.ts"
 import { Tally } from "../Tally.ts"
-import type { Requests } from "./Requests.ts"
+import type { Refusal, Requests } from "./Requests.ts"
 
 /** A request that was refused for good. */
 export interface FatalNak {
@@ -61,7 +61,7 @@ export class Answers {
       if (psn === this.#psn && syndrome === this.#syndrome) this.duplicates.add(frame)
       requests?.acknowledge(psn, timeNs)
     } else if (kind === 1) {
-      if (this.#isCopy(sighting)) return
+      if (this.#isCopy(sighting, requests, requests?.rnr)) return
       this.rnrNaks.add(frame)
       this.lastRnrPsn = psn
       if (!this.rnrTimers.includes(syndrome & 31)) this.rnrTimers.push(syndrome & 31)
@@ -76,15 +76,19 @@ export class Answers {
     this.#timeNs = timeNs
   }
 
-  /** The same packet again: identifications tell, and where there are none, time. */
-  #isCopy({ psn, syndrome, ipId, timeNs }: Sighting): boolean {
+  /**
+   * The same packet again: identifications tell, and where there are none, time, as long as the request was not sent
+   * again in between.
+   */
+  #isCopy({ psn, syndrome, ipId, timeNs }: Sighting, requests: Requests | undefined, last?: Refusal): boolean {
     const isSame = psn === this.#psn && syndrome === this.#syndrome && ipId === this.#ipId
-    return isSame && (ipId > 0 || timeNs - this.#timeNs < COPY_NS)
+    const isPending = requests === undefined || last?.answered === false
+    return isSame && (ipId > 0 || (isPending && timeNs - this.#timeNs < COPY_NS))
   }
 
   #nak(sighting: Sighting, requests: Requests | undefined): void {
     const { psn, frame, timeNs, syndrome } = sighting
-    if (this.#isCopy(sighting)) return
+    if (this.#isCopy(sighting, requests, requests?.nak)) return
     const code = syndrome & 31
     if (code === 0) {
       this.sequenceNaks.add(frame)

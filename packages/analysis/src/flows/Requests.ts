@@ -236,14 +236,14 @@ export class Requests {
   }
 
   /** Whether identifications count up, so that they tell a packet from one that was sent again. */
-  get #countsUp(): boolean {
+  get countsUp(): boolean {
     return this.#ipIdSteps >= 2 && this.#ipIdRises >= 0.8 * this.#ipIdSteps
   }
 
   #isCopy(at: number, sighting: Sighting): boolean {
     if (!this.history.isSame(at, sighting)) return false
     // A router was in between: the same packet at another place.
-    if (this.#countsUp || this.history.hopLimit(at) !== sighting.hopLimit) return true
+    if (this.countsUp || this.history.hopLimit(at) !== sighting.hopLimit) return true
     // It may be the next packet of those that are sent again.
     if (this.#repeat !== undefined && psnDistance(sighting.psn, this.#repeatNext) >= 0) return false
     const sinceNs = sighting.timeNs - this.history.timeNs(at)
@@ -254,7 +254,7 @@ export class Requests {
 
   #isLate(at: number, gapNs: number | undefined, sighting: Sighting): boolean {
     const { ipId, psn, timeNs } = sighting
-    if (this.#countsUp && this.#ipId >= 0 && ipId >= 0) {
+    if (this.countsUp && this.#ipId >= 0 && ipId >= 0) {
       // What is older than a packet that was here before was only overtaken.
       const than = at >= 0 ? this.history.ipId(at) : this.#ipId
       return ((ipId - than) << 16) >> 16 < 0
