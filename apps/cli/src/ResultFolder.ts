@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs"
 import { FLOWS_FILE, SUMMARY_FILE } from "@rdmakit/scenario"
 import { Effect, FileSystem, Path, type PlatformError, type Scope } from "effect"
 import { cannotBeWritten, Refused } from "./Exit.ts"
@@ -84,10 +85,21 @@ export const openResultFolder = (
     const staging = yield* Effect.acquireRelease(
       Effect.gen(function* () {
         yield* files.makeDirectory(parent, { recursive: true })
-        return yield* files.makeTempDirectory({ directory: parent, prefix: `.${path.basename(target)}-unfinished-` })
+        const folder = yield* files.makeTempDirectory({
+          directory: parent,
+          prefix: `.${path.basename(target)}-unfinished-`,
+        })
+        // A controller's module may end the process itself: then no scope is left.
+        const leave = () => rmSync(folder, { recursive: true, force: true })
+        process.once("exit", leave)
+        return { folder, leave }
       }).pipe(Effect.mapError((error) => cannotBeWritten(name, ELSEWHERE, error))),
-      (folder) => Effect.ignore(files.remove(folder, { recursive: true, force: true })),
-    )
+      ({ folder, leave }) =>
+        Effect.andThen(
+          Effect.sync(() => process.off("exit", leave)),
+          Effect.ignore(files.remove(folder, { recursive: true, force: true })),
+        ),
+    ).pipe(Effect.map(({ folder }) => folder))
     const publish =
       before === undefined ? publishNew(files, staging, target) : publishInto(files, path, staging, target)
     return { name, staging, publish }

@@ -103,6 +103,15 @@ describe("the program", () => {
     expect(readdirSync(cwd)).toEqual(["out"])
   }, 30_000)
 
+  test("leaves no staging folder when a controller ends the process", async () => {
+    const ending = `export default { name: "mine", needs: [], make: () => ({ rate: 1e9, window: 1e9, nextTimer: Infinity,
+      onSent() {}, onAck() { process.exit(3) }, onCnp: () => false, onLoss: () => false, onTimer: () => false, metrics: () => ({}) }) }`
+    const cwd = folderOf({ "mine.mjs": ending })
+    const { code } = await shell(`rdmakit run tiny/hpcc.config.txt --controller ${cwd}/mine.mjs --out ${cwd}/out`)
+    expect(code).toBe(3)
+    expect(readdirSync(cwd)).toEqual(["mine.mjs"])
+  }, 30_000)
+
   test("ends quietly when the reader has enough", async () => {
     const trace = octetsOf("tiny/hpcc.tr")
     const records = 30_000

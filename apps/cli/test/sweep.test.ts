@@ -231,6 +231,10 @@ describe("sweep refuses, with exit code 2 and nothing written", () => {
     [["--jobs", "0"], 'Invalid value for flag --jobs: "0". Expected: a whole number 1..1024'],
     [["--seeds", "60000", "--vary", "name=a,b"], "error: found 120,000 runs, expected at most 100,000"],
     [["--controller", "./none.mjs"], "error: ./none.mjs: found nothing, expected a module"],
+    [
+      ["--controller", "./mine.mjs", "--vary", "controller.name=hpcc,timely"],
+      "error: --vary: found controller.name beside --controller, which takes its place\nvary option.KEY",
+    ],
     [["--out", "incast.yaml"], "error: incast.yaml: found a file, expected a folder or nothing"],
     [["--out", "link"], "error: link: found a symbolic link to nothing (gone), expected a folder or nothing"],
     [["--out", "full"], "error: full: found a folder with other things (a), expected none, an empty one or a sweep"],

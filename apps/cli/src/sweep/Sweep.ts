@@ -16,7 +16,7 @@ import { STDIN } from "../StandardInput.ts"
 import { StatusLine, timeLeft } from "../StatusLine.ts"
 import { type Aggregate, aggregateCsv, aggregates, type RunRecord, runsCsv } from "./RunRecord.ts"
 import { AGGREGATE_FILE, openSweepFolder, RUNS_FILE, type SweepFolder } from "./SweepFolder.ts"
-import { loadRunInputs, type SweepSource } from "./SweepInputs.ts"
+import { loadRunInputs, OPTION_PREFIX, type SweepSource } from "./SweepInputs.ts"
 import { aggregateLines } from "./SweepTable.ts"
 import { type PlannedRun, plannedRuns, probes, runCount, type VariedKey, VaryFault, variedKeys } from "./Vary.ts"
 import { WorkerEnded, WorkerPool } from "./WorkerPool.ts"
@@ -78,13 +78,20 @@ export const sweep = (input: SweepInput) =>
     if (all.some(({ status }) => status !== "finished")) return yield* new Exit({ code: exitCodes.notWell })
   }).pipe(withJsonFaults(input.json, input.file))
 
-const keysOf = Effect.fnUntraced(function* ({ file, vary, seeds }: SweepInput) {
+const keysOf = Effect.fnUntraced(function* ({ file, vary, seeds, controller }: SweepInput) {
   if (file === STDIN) {
     const hint = "each run reads its input for itself"
     return yield* new Refused({ message: "a sweep cannot read standard input: name a file", hint })
   }
   const keys = variedKeys(vary)
   if (keys instanceof VaryFault) return yield* new Refused({ message: keys.message })
+  const replaced = Option.isSome(controller) ? keys.find(({ key }) => /^(controller|CC_MODE$)/.test(key)) : undefined
+  if (replaced !== undefined) {
+    return yield* new Refused({
+      message: `--vary: found ${replaced.key} beside --controller, which takes its place`,
+      hint: `vary ${OPTION_PREFIX}KEY, an option of the module, or leave --controller out`,
+    })
+  }
   const count = runCount(keys, seeds)
   if (count > RUNS_MAX) {
     return yield* new Refused({ message: `found ${grouped(count)} runs, expected at most ${grouped(RUNS_MAX)}` })
