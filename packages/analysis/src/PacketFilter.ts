@@ -1,6 +1,7 @@
-import { formatIpv4, formatIpv6, parseIpv4Address, parseIpv6Address } from "@rdmakit/wire/address"
+import { formatIpv4, formatIpv6, formatMac, parseIpv4Address, parseIpv6Address, parseMac } from "@rdmakit/wire/address"
 import type { Addresses } from "./Addresses.ts"
 import type { Clock } from "./Clock.ts"
+import { operationOf } from "./Operations.ts"
 import type { Sighting } from "./Sighting.ts"
 
 /** What is wrong with a filter. */
@@ -62,6 +63,16 @@ const rangeOf = <A>(
   return [parts[0] === "" ? undefined : parse(parts[0]!), parts[1] === "" ? undefined : parse(parts[1]!)]
 }
 
+/** Refuses a range that nothing is in. */
+const forward = (
+  term: string,
+  text: string,
+  from: number | bigint | undefined,
+  to: number | bigint | undefined,
+): void => {
+  if (from !== undefined && to !== undefined && from > to) throw new FilterError(term, text, "the smaller value first")
+}
+
 const within = (value: number, [from, to]: readonly [number | undefined, number | undefined]): boolean =>
   value >= 0 && (from === undefined || value >= from) && (to === undefined || value <= to)
 
@@ -83,16 +94,22 @@ const kinds: Readonly<Record<string, Test>> = {
 export const filterTerms = "time frame address source destination qp psn opcode is"
 
 /** An address in the form that it is printed in. */
-const plainAddress = (text: string): string => {
+const plainAddress = (term: string, text: string): string => {
   const ipv4 = parseIpv4Address(text)
   if (ipv4 !== undefined) return formatIpv4(ipv4)
   const ipv6 = parseIpv6Address(text)
-  return ipv6 === undefined ? text.toLowerCase() : formatIpv6(ipv6)
+  if (ipv6 !== undefined) return formatIpv6(ipv6)
+  const mac = parseMac(text)
+  if (mac !== undefined) return formatMac(mac)
+  const lid = /^lid(\d+)$/i.exec(text)
+  if (lid !== null) return `LID ${Number(lid[1])}`
+  throw new FilterError(term, text, "an address such as 10.0.0.1, fd00::1, 52:54:00:00:00:01 or lid5")
 }
 
 /**
  * Which packets count: terms `NAME=VALUE` joined by spaces or `&`, all of which hold. `time=10ms..20ms` counts from the
- * first packet, `qp=0x11,0x12` is the destination, `address=10.0.0.1` either side.
+ * first packet, `qp=0x11,0x12` is the destination, `address=10.0.0.1` either side. PSNs are modulo 2^24:
+ * `psn=0xfffff0..0x10` goes over the end. What no packet can be is refused.
  */
 export class PacketFilter {
   /** Queue pairs that are asked for, undefined for all. They are not part of {@link passes} when `aside`. */
@@ -137,16 +154,18 @@ export class PacketFilter {
         return this.#time(value)
       case "frame": {
         const range = rangeOf(name, value, (part) => numberOf(name, part, Number.MAX_SAFE_INTEGER))
+        forward(name, value, range[0], range[1])
         return ({ frame }) => within(frame, range)
       }
       case "psn": {
         const range = rangeOf(name, value, (part) => numberOf(name, part, 0xffffff))
-        return ({ psn }) => within(psn, range)
+        const [from = 0, to = 0xffffff] = range
+        return from <= to ? ({ psn }) => within(psn, range) : ({ psn }) => psn >= from || (psn >= 0 && psn <= to)
       }
       case "address":
       case "source":
       case "destination":
-        return this.#address(name, plainAddress(value))
+        return this.#address(name, plainAddress(name, value))
       case "opcode":
         return opcodeTest(value)
       case "is": {
@@ -173,6 +192,8 @@ export class PacketFilter {
 
   #time(value: string): Test {
     const [from, to] = rangeOf("time", value, momentOf)
+    // Where the capture starts is not known yet: one of each kind may be either way round.
+    if (from?.kind === to?.kind) forward("time", value, from?.ns, to?.ns)
     let fromNs: number | undefined
     let toNs: number | undefined
     const place = (moment: Moment | undefined, none: number): number => {
@@ -188,14 +209,17 @@ export class PacketFilter {
   }
 }
 
+const OPERATION_NAMES = /* @__PURE__ */ (() =>
+  Array.from({ length: 256 }, (_, code) => operationOf(code)?.name.toLowerCase() ?? "").filter((name) => name !== ""))()
+
 const opcodeTest = (value: string): Test => {
   if (/^(?:0x[0-9a-f]+|\d+)$/i.test(value)) {
     const code = numberOf("opcode", value, 255)
     return ({ opcode }) => opcode === code
   }
   const words = value.toLowerCase().split(/[_-]/)
-  return ({ operation }) => {
-    const name = operation?.name.toLowerCase()
-    return name !== undefined && words.every((word) => name.includes(word))
-  }
+  const isNamed = (name: string): boolean => words.every((word) => word !== "" && name.includes(word))
+  if (!OPERATION_NAMES.some(isNamed))
+    throw new FilterError("opcode", value, "a number, or words of an operation such as write_only, ack or rc_send")
+  return ({ operation }) => operation !== undefined && isNamed(operation.name.toLowerCase())
 }

@@ -20,7 +20,11 @@ describe("a filter", () => {
     ["time=17473us..19ms is=roce", [12]],
     ["time=2026-11-29T15:12:09.380..2026-11-29T15:12:09.381Z", [13]],
     ["time=..0", [1]],
+    ["psn=0xffffff..4247", [12, 13]],
+    ["psn=4248..4246", []],
     ["address=10.0.0.9", []],
+    ["address=52:54:00:00:00:01", []],
+    ["address=lid5", []],
   ])("%s", (terms, frames) => {
     expect(framesOf("v_badrkey", terms)).toEqual(frames)
     expect(framesOf("v_badrkey", ...terms.split(" "))).toEqual(frames)
@@ -36,6 +40,13 @@ describe("a filter", () => {
     "psn=..",
     "is=lost",
     "port=1",
+    "time=20ms..10ms",
+    "time=2026-11-29T15:12:10..2026-11-29T15:12:09",
+    "frame=9..1",
+    "address=10.0.0.300",
+    "source=client",
+    "opcode=wirte",
+    "opcode=",
   ])("%s is refused", (terms) => expect(() => framesOf("v_badrkey", terms)).toThrow(FilterError))
 
   it("knows the days of 1970 and 2000, leap years among them", () => {
