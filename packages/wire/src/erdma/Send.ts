@@ -2,6 +2,7 @@ import { type FieldsOf, readFields } from "../Layout.ts"
 import { littleLayout, put32le, put64le, u32le, u64le, writeLittleFields } from "../LittleLayout.ts"
 import { EmitError, put32, space, u32, uint, uint64 } from "../Octets.ts"
 import { type Failed, failed, type Parse, parsed, shortage, type WireError, wrong } from "../Result.ts"
+import { type ErdmaMemoryOperation, memoryBytes, memoryOf, putMemory } from "./Memory.ts"
 
 /** A stretch of memory. */
 export interface ErdmaBuffer {
@@ -21,7 +22,8 @@ export interface ErdmaRemote {
   readonly address: bigint
 }
 
-export type ErdmaOperation =
+/** What a SEND, WRITE, READ or atomic does. */
+export type ErdmaDataOperation =
   | {
       readonly kind: "write"
       readonly immediate: number | undefined
@@ -55,6 +57,8 @@ export type ErdmaOperation =
       readonly remote: ErdmaBuffer
       readonly local: ErdmaBuffer
     }
+
+export type ErdmaOperation = ErdmaDataOperation | ErdmaMemoryOperation
 
 /**
  * A send queue entry of eRDMA, one to four blocks of 32 octets, little-endian but for an immediate (erdma_hw.h). Its
@@ -131,21 +135,27 @@ const payloadAt: Readonly<Record<number, number>> = {
   [ErdmaOpcode.FetchAdd]: 32,
 }
 
-/** Fails for opcodes that are not of this queue or register memory, and for payloads that do not fit the blocks. */
+const memoryKinds: Readonly<Record<number, ErdmaMemoryOperation["kind"]>> = {
+  [ErdmaOpcode.RegisterMemory]: "register",
+  [ErdmaOpcode.LocalInvalidate]: "invalidate",
+}
+
+/** Fails for opcodes that are not of this queue, and for payloads and pages that do not fit the blocks. */
 export const parseErdmaSend = (octets: Uint8Array, start = 0, end = octets.length): Parse<ErdmaSend> => {
   const short = shortage("erdmaSend", octets, start, end, ERDMA_SEND.bytes)
   if (short !== undefined) return short
   const header = readFields(ERDMA_SEND, octets, start)
   const from = payloadAt[header.opcode]
-  if (from === undefined)
-    return failed("unsupported", "erdmaSend", "opcode", start + 3, header.opcode, "an operation on data")
+  const memoryKind = memoryKinds[header.opcode]
+  if (from === undefined && memoryKind === undefined)
+    return failed("unsupported", "erdmaSend", "opcode", start + 3, header.opcode, "an operation of the send queue")
   const bytes = ERDMA_BLOCK_BYTES * (header.blocks + 1)
   if (bytes > ERDMA_SEND_BYTES_MAX) return failed("length", "erdmaSend", "blocks", start + 6, header.blocks, "0 to 3")
   const cut = shortage("erdmaSend", octets, start, end, bytes)
   if (cut !== undefined) return cut
-  const payload = payloadOf(octets, start, from, bytes, header)
-  if ("ok" in payload) return payload
-  const operation = operationOf(octets, start, header.opcode, payload)
+  const operation =
+    memoryKind === undefined ? dataOf(octets, start, from!, bytes, header) : memoryOf(octets, start, bytes, memoryKind)
+  if ("ok" in operation) return operation
   const faults: Array<WireError> = []
   const { index, qp, signaled, solicited, fence, direct } = header
   const value: ErdmaSend = { index, qp, signaled, solicited, fence, direct, operation }
@@ -193,7 +203,16 @@ const payloadOf = (
   return { kind: "buffers", buffers }
 }
 
-const operationOf = (octets: Uint8Array, start: number, opcode: number, payload: ErdmaPayload): ErdmaOperation => {
+const dataOf = (
+  octets: Uint8Array,
+  start: number,
+  from: number,
+  entryBytes: number,
+  header: Header,
+): ErdmaDataOperation | Failed => {
+  const payload = payloadOf(octets, start, from, entryBytes, header)
+  if ("ok" in payload) return payload
+  const { opcode } = header
   const isWrite = opcode === ErdmaOpcode.Write || opcode === ErdmaOpcode.WriteImmediate
   const bytes = u32le(octets, start + 12)
   if (isWrite) {
@@ -232,6 +251,10 @@ const opcodeOf = (operation: ErdmaOperation): number => {
       return operation.invalidatedStag === undefined ? ErdmaOpcode.Read : ErdmaOpcode.ReadInvalidate
     case "atomic":
       return operation.operation.kind === "fetchAdd" ? ErdmaOpcode.FetchAdd : ErdmaOpcode.CompareSwap
+    case "register":
+      return ErdmaOpcode.RegisterMemory
+    case "invalidate":
+      return ErdmaOpcode.LocalInvalidate
   }
 }
 
@@ -244,11 +267,18 @@ const countOf = (operation: ErdmaOperation): number => {
 
 const isInline = (operation: ErdmaOperation): boolean => "payload" in operation && operation.payload.kind === "inline"
 
+const isMemory = (operation: ErdmaOperation): operation is ErdmaMemoryOperation =>
+  operation.kind === "register" || operation.kind === "invalidate"
+
+const dataBytes = (operation: ErdmaDataOperation): number => {
+  const opcode = opcodeOf(operation)
+  return payloadAt[opcode]! + payloadBytesOf(opcode, isInline(operation), countOf(operation))
+}
+
 /** Octets of the entry: whole blocks. */
 export const erdmaSendBytes = ({ operation }: ErdmaSend): number => {
-  const opcode = opcodeOf(operation)
-  const payloadBytes = payloadBytesOf(opcode, isInline(operation), countOf(operation))
-  return Math.ceil((payloadAt[opcode]! + payloadBytes) / ERDMA_BLOCK_BYTES) * ERDMA_BLOCK_BYTES
+  const bytes = isMemory(operation) ? memoryBytes(operation) : dataBytes(operation)
+  return Math.ceil(bytes / ERDMA_BLOCK_BYTES) * ERDMA_BLOCK_BYTES
 }
 
 export const emitErdmaSend = (value: ErdmaSend, octets: Uint8Array, start = 0): number => {
@@ -262,6 +292,10 @@ export const emitErdmaSend = (value: ErdmaSend, octets: Uint8Array, start = 0): 
   const blocks = bytes / ERDMA_BLOCK_BYTES - 1
   const header = { ...flags, inline: isInline(operation), opcode, blocks, count: countOf(operation) }
   writeLittleFields(ERDMA_SEND, header, octets, start)
+  if (isMemory(operation)) {
+    putMemory(operation, octets, start)
+    return start + bytes
+  }
   const word = (at: number, found: number, field: string): void =>
     put32le(octets, start + at, uint(found, 32, "erdmaSend", field))
   const wide = (at: number, found: bigint, field: string): void =>

@@ -98,6 +98,24 @@ const erdmaSend: fc.Arbitrary<ErdmaSend> = fc.record({
       remote: erdmaBuffer,
       local: erdmaBuffer,
     }),
+    fc.record({
+      kind: is("register"),
+      stag: u32,
+      address: u64,
+      bytes: u32,
+      rights: fc.record({
+        remoteAtomic: flag,
+        localRead: flag,
+        localWrite: flag,
+        remoteRead: flag,
+        remoteWrite: flag,
+      }),
+      pages: fc.oneof(
+        fc.record({ kind: is("inline"), addresses: fc.array(u64, { maxLength: 4 }) }),
+        fc.record({ kind: is("indirect"), count: bits(20) }),
+      ),
+    }),
+    fc.record({ kind: is("invalidate"), stag: u32 }),
   ),
 })
 const erdmaCompletion: fc.Arbitrary<ErdmaCompletion> = fc
