@@ -47,13 +47,21 @@ export const counted = (count: number, singular: string, plural = `${singular}s`
 
 /** A large number in three digits: 9.67 M. */
 export const short = (value: number): string => {
+  // Rounded first: 999,950 is 1.00 M.
+  const rounded = Number(value.toPrecision(3))
   for (const [factor, unit] of [
     [1e12, "T"],
     [1e9, "G"],
     [1e6, "M"],
     [1e3, "k"],
   ] as const) {
-    if (value >= factor) return `${(value / factor).toPrecision(3)} ${unit}`
+    if (rounded >= factor) return `${(rounded / factor).toPrecision(3)} ${unit}`
   }
   return String(Math.round(value))
+}
+
+/** A quantity with its unit, in three digits: 9.67 MB, 288 B. */
+export const quantity = (value: number, unit: "B" | "b/s" | "B/s"): string => {
+  const text = short(value)
+  return text.includes(" ") ? `${text}${unit}` : `${text} ${unit}`
 }

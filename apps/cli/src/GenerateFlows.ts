@@ -21,7 +21,7 @@ import { tryParseRate, tryParseTime } from "@rdmakit/units"
 import { bytesOf, mergedFlows, sizeDistributions, type WorkloadFlow } from "@rdmakit/workload"
 import { Effect, Option } from "effect"
 import { showNotes, withJsonFaults } from "./Faults.ts"
-import { counted, short } from "./Figures.ts"
+import { counted, quantity } from "./Figures.ts"
 import { commandLineFault, type FieldFlag, FlagFields, type GivenFlag, givenFlags } from "./FlagFields.ts"
 import { readable } from "./GenerateTopology.ts"
 import { flowFlags } from "./generateFlags.ts"
@@ -77,7 +77,7 @@ export const generateFlowFile = (input: GenerateFlowsInput) =>
       (yield* Screen).err,
     )
     const summary = summaryOf(input, network.graph, made, flows)
-    const sentence = `${counted(summary.flows, "flow")} of ${short(summary.bytes)}B${loadText(summary)}`
+    const sentence = `${counted(summary.flows, "flow")} of ${quantity(summary.bytes, "B")}${loadText(summary)}`
     if (Option.isNone(out) && json) {
       return yield* print(JSON.stringify({ ...summary, text: [...piecesOf(flows)].join("") }))
     }

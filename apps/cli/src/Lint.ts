@@ -3,7 +3,7 @@ import { formatRate } from "@rdmakit/units"
 import { Effect } from "effect"
 import type { ControllerInput } from "./ControllerModule.ts"
 import { foldIdleKeys, showNotes, withJsonFaults } from "./Faults.ts"
-import { counted, short } from "./Figures.ts"
+import { counted, quantity } from "./Figures.ts"
 import { figuresOf, graphOf, loadInputs, nameOf, notesOf } from "./Inputs.ts"
 import { paintOf } from "./Paint.ts"
 import { print, Screen } from "./Screen.ts"
@@ -48,7 +48,7 @@ export const lint = (input: LintInput) =>
     for (const { port, words, rateBps } of ports ?? []) yield* print(`${port}  ${words}, ${formatRate(rateBps)}`)
     yield* showNotes(input.all ? notes : foldIdleKeys(notes), out)
     const { flows, flowBytes, hosts, switches, controller } = figuresOf(inputs)
-    const shape = `${counted(hosts, "host")}, ${counted(switches, "switch", "switches")}, ${counted(flows, "flow")} of ${short(flowBytes)}B`
+    const shape = `${counted(hosts, "host")}, ${counted(switches, "switch", "switches")}, ${counted(flows, "flow")} of ${quantity(flowBytes, "B")}`
     const warnings = notes.filter(({ kind }) => kind === "warning").length
     const remarks = `${counted(warnings, "warning")}, ${counted(notes.length - warnings, "note")}`
     yield* print(`${paintOf(out).green("ok")} ${name}: ${controller}, ${shape}; ${remarks}`)

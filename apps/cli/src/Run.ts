@@ -19,7 +19,7 @@ import { type ControllerInput, withStrayFaults } from "./ControllerModule.ts"
 import { costMeter, execute, type RunCost } from "./Execution.ts"
 import { Exit, exitCodes, Refused } from "./Exit.ts"
 import { foldIdleKeys, showNotes, withJsonFaults } from "./Faults.ts"
-import { counted, grouped, short } from "./Figures.ts"
+import { counted, grouped, quantity, short } from "./Figures.ts"
 import { graphOf, type Inputs, loadInputs, nameOf, notesOf } from "./Inputs.ts"
 import { Interrupts, signals } from "./Interrupts.ts"
 import { paintOf } from "./Paint.ts"
@@ -240,7 +240,7 @@ const showOutcome = Effect.fnUntraced(function* (
     `${short(outcome.packetHops)} packet-hops, ${counted(outcome.pfcPauses, "pause")}, dropped: ${drops.length === 0 ? "none" : drops.join(", ")}`,
   )
   yield* print(
-    `${summary.cpuSeconds.toFixed(2)} s of CPU, ${short(summary.peakRssBytes)}B at most; digest ${outcome.digest}`,
+    `${summary.cpuSeconds.toFixed(2)} s of CPU, ${quantity(summary.peakRssBytes, "B")} at most; digest ${outcome.digest}`,
   )
   for (const note of outcome.notes) yield* print(`${yellow("note:")} ${note}`)
   if (outcome.partial) {

@@ -3,7 +3,10 @@ export interface Column {
   readonly header: string
   /** Numbers go to the right, the default. */
   readonly align?: "left" | "right"
-  /** A narrow terminal drops the column with the highest number first; columns without one stay. */
+  /**
+   * A narrow terminal drops the column with the highest number first, but before it those that have nothing to say;
+   * columns without one stay.
+   */
   readonly droppable?: number
 }
 
@@ -16,6 +19,8 @@ export interface TableOptions {
 
 const GAP = "  "
 const ELLIPSIS = "…"
+/** A cell without a value. */
+const NOTHING = "-"
 
 /** Writes a table of text, without borders: its lines, the headers first. Every row has a cell for each column. */
 export const tableLines = (
@@ -24,7 +29,8 @@ export const tableLines = (
   options: TableOptions,
 ): ReadonlyArray<string> => {
   const widths = columns.map(({ header }, index) => Math.max(header.length, ...rows.map((row) => row[index]!.length)))
-  const kept = keptColumns(columns, widths, options.columns)
+  const isEmpty = columns.map((_, index) => rows.every((row) => row[index] === NOTHING))
+  const kept = keptColumns(columns, widths, isEmpty, options.columns)
   const line = (cells: ReadonlyArray<string>): string => {
     const text = kept
       .map((index) => {
@@ -39,13 +45,21 @@ export const tableLines = (
   return [paint(line(columns.map(({ header }) => header))), ...rows.map(line)]
 }
 
-const keptColumns = (columns: ReadonlyArray<Column>, widths: ReadonlyArray<number>, room: number): Array<number> => {
+const keptColumns = (
+  columns: ReadonlyArray<Column>,
+  widths: ReadonlyArray<number>,
+  isEmpty: ReadonlyArray<boolean>,
+  room: number,
+): Array<number> => {
   let kept = columns.map((_, index) => index)
   for (;;) {
     const width = kept.reduce((sum, index) => sum + widths[index]! + GAP.length, -GAP.length)
     const droppable = kept.filter((index) => columns[index]!.droppable !== undefined)
     if (width <= room || droppable.length === 0) return kept
-    const last = Math.max(...droppable.map((index) => columns[index]!.droppable!))
+    const isFull = (number: number): boolean =>
+      droppable.some((index) => columns[index]!.droppable === number && !isEmpty[index])
+    const empty = droppable.filter((index) => !isFull(columns[index]!.droppable!))
+    const last = Math.max(...(empty.length > 0 ? empty : droppable).map((index) => columns[index]!.droppable!))
     kept = kept.filter((index) => columns[index]!.droppable !== last)
   }
 }

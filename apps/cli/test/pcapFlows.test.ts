@@ -16,8 +16,10 @@ describe("flows", () => {
     expect(code).toBe(0)
     const lines = out.trimEnd().split("\n")
     expect(lines.length).toBe(6)
-    expect(lines[1]).toMatch(/^10\.0\.0\.1 0x29 {2}10\.0\.0\.2 0x28 {2}RC +18 +288B .* 6 +\d+ us/)
-    expect(lines[5]).toBe("frame 1  10.0.0.1 → 10.0.0.2 0x1061c06, queue pairs 0x29 and 0x28: disconnected in 139 ms")
+    expect(lines[1]).toMatch(/^10\.0\.0\.1 0x29 {2}10\.0\.0\.2 0x28 {2}RC +18 +288 B .* 6 +\d+ us/)
+    expect(lines[5]).toBe(
+      "frame 1  10.0.0.1 → 10.0.0.2 0x1061c06, queue pairs 0x29 and 0x28: set up in 139 ms, disconnected",
+    )
   })
 
   it("pairs queue pairs of one number on both hosts, and chooses by it", async () => {

@@ -1,7 +1,8 @@
 import { Effect } from "effect"
 import { describe, expect, test } from "vitest"
-import { counted, difference, grouped, percent, ratio, short, sizeLabel } from "../src/Figures.ts"
+import { counted, difference, grouped, percent, quantity, ratio, short, sizeLabel } from "../src/Figures.ts"
 import { ProgressLine } from "../src/ProgressLine.ts"
+import { formatDuration } from "../src/pcap/Times.ts"
 import { tableLines } from "../src/Table.ts"
 
 describe("figures", () => {
@@ -15,6 +16,14 @@ describe("figures", () => {
       "∞",
     ])
     expect([0, 950, 2.36e6, 1e9].map(short)).toEqual(["0", "950", "2.36 M", "1.00 G"])
+    expect([999, 999_400, 999_600, 999_999_999].map(short)).toEqual(["999", "999 k", "1.00 M", "1.00 G"])
+    expect([0, 288, 2500].map((bytes) => quantity(bytes, "B"))).toEqual(["0 B", "288 B", "2.50 kB"])
+    expect([999.9, 999_400, 999_600, 999_999_999].map(formatDuration)).toEqual([
+      "1.00 us",
+      "999 us",
+      "1.00 ms",
+      "1.00 s",
+    ])
     expect([ratio(1.239), ratio(Number.NaN)]).toEqual(["1.24", "-"])
     expect([counted(1, "switch", "switches"), counted(2, "switch", "switches")]).toEqual(["1 switch", "2 switches"])
   })
@@ -52,6 +61,12 @@ describe("a table", () => {
   test("drops columns, then cuts lines, in little room", () => {
     expect(tableLines(columns, rows, { columns: 14 })).toEqual(["name     a", "one      1", "twelve  12"])
     expect(tableLines(columns, rows, { columns: 5 })).toEqual(["name", "one", "twel…"])
+  })
+
+  test("drops columns that have nothing to say before others", () => {
+    const silent = rows.map(([name, first, ...rest]) => [name!, "-", first!, ...rest])
+    const more = [columns[0]!, { header: "errors", droppable: -1 }, columns[1]!, columns[2]!]
+    expect(tableLines(more, silent, { columns: 15 })).toEqual(["name     a    b", "one      1  100", "twelve  12    7"])
   })
 })
 

@@ -14,7 +14,7 @@ export interface FlowRow {
   readonly transport: "RC" | "UC" | "RD" | "UD" | "XRC" | "CNP" | "iWARP"
   readonly packets: number
   readonly wireBytes: number
-  /** Octets of messages on the wire, those that were sent again included. */
+  /** Octets of messages, those that were sent again included. Of a request that is there twice, one counts. */
   readonly payloadBytes: number
   readonly firstFrame: number
   readonly lastFrame: number

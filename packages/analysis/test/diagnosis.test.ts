@@ -1,7 +1,9 @@
+import type { PacketRecord } from "@rdmakit/pcap"
 import { emitEthernet } from "@rdmakit/wire/ethernet"
 import { acknowledgement, nak, Operation, rnrNak, Service } from "@rdmakit/wire/infiniband"
 import { emitPfc, PFC_MAC } from "@rdmakit/wire/pfc"
 import { describe, expect, it, test } from "vitest"
+import { flowRows } from "../src/index.ts"
 import { captures, readPackets } from "./capture.ts"
 import { analysed, answer, captured, diagnosed, type Frame, framesOf, kindsOf, roce, send } from "./synthetic.ts"
 
@@ -96,6 +98,17 @@ describe("captures as people have them", () => {
     const diagnosis = diagnosed(captured(both.toSorted((a, b) => a.timeNs - b.timeNs)))
     expect(diagnosis.findings).toEqual([])
     expect(diagnosis.notes.join("\n")).toContain("two points of one path were merged")
+  })
+
+  it("two capture points carry the octets of one", () => {
+    const once = readPackets("uc_send_4096_v4")
+    const twice = framesOf(once).flatMap((frame) => [frame, { timeNs: frame.timeNs + 1000, octets: frame.octets }])
+    const bytesOf = (packets: ReadonlyArray<PacketRecord>) =>
+      flowRows(analysed(packets)).map(({ payloadBytes, copies }) => ({ payloadBytes, copies }))
+    expect(bytesOf(once)).toEqual(Array(2).fill({ payloadBytes: 20_480, copies: 0 }))
+    expect(bytesOf(captured(twice.toSorted((a, b) => a.timeNs - b.timeNs)))).toEqual(
+      Array(2).fill({ payloadBytes: 20_480, copies: 20 }),
+    )
   })
 
   it.each([

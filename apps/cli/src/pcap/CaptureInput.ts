@@ -3,7 +3,7 @@ import { CaptureError, type CaptureRecord, mergeCaptures, type PacketRecord } fr
 import { openCapture, rotatedFiles, visitCapture } from "@rdmakit/pcap/node"
 import { Effect, FileSystem, Option, Path, Stdio, Stream } from "effect"
 import { Refused } from "../Exit.ts"
-import { percent, short } from "../Figures.ts"
+import { percent, quantity, short } from "../Figures.ts"
 import { Screen, WorkingDirectory } from "../Screen.ts"
 import { STDIN, STDIN_NAME } from "../StandardInput.ts"
 import { StatusLine, timeLeft } from "../StatusLine.ts"
@@ -152,9 +152,9 @@ const progressText = (
 ): string => {
   const share = of === undefined || of === 0 ? undefined : octets / of
   return [
-    share === undefined ? `${short(octets)}B` : percent(octets, of!),
+    share === undefined ? quantity(octets, "B") : percent(octets, of!),
     `${short(packets)} packets`,
-    `${short((octets / Math.max(1, elapsedMs)) * 1000)}B/s`,
+    quantity((octets / Math.max(1, elapsedMs)) * 1000, "B/s"),
     ...(share === undefined ? [] : timeLeft(share, elapsedMs)),
     name,
   ].join("  ")

@@ -1,7 +1,7 @@
 import { type ConnectionRow, connectionRows, type FlowRow, flowRows } from "@rdmakit/analysis"
 import { Effect } from "effect"
 import { Exit, exitCodes } from "../Exit.ts"
-import { grouped, short } from "../Figures.ts"
+import { grouped, quantity, short } from "../Figures.ts"
 import { paintOf } from "../Paint.ts"
 import { print, Screen, tell } from "../Screen.ts"
 import { type Column, tableLines } from "../Table.ts"
@@ -60,16 +60,16 @@ const columns: ReadonlyArray<Column> = [
   { header: "type", align: "left" },
   { header: "packets" },
   { header: "octets" },
-  { header: "b/s", droppable: 3 },
-  { header: "messages", droppable: 2 },
-  { header: "ACK p50", droppable: 1 },
-  { header: "p99", droppable: 4 },
-  { header: "gaps" },
-  { header: "again" },
-  { header: "NAK" },
-  { header: "RNR", droppable: 5 },
-  { header: "CE", droppable: 6 },
-  { header: "CNP", droppable: 7 },
+  { header: "b/s", droppable: 7 },
+  { header: "messages", droppable: 8 },
+  { header: "ACK p50", droppable: 9 },
+  { header: "p99", droppable: 10 },
+  { header: "gaps", droppable: 1 },
+  { header: "again", droppable: 2 },
+  { header: "NAK", droppable: 3 },
+  { header: "RNR", droppable: 4 },
+  { header: "CE", droppable: 5 },
+  { header: "CNP", droppable: 6 },
 ]
 
 const hex = (qp: number | undefined, transport: string): string =>
@@ -84,7 +84,7 @@ const cells = (row: FlowRow): ReadonlyArray<string> => {
     `${destination} ${hex(qp, transport)}`,
     transport,
     grouped(row.packets),
-    `${short(row.payloadBytes)}B`,
+    quantity(row.payloadBytes, "B"),
     row.throughputBps === undefined ? "-" : short(row.throughputBps),
     count(row.messages),
     latency(row.ackP50Ns ?? row.answerP50Ns),
@@ -100,9 +100,10 @@ const cells = (row: FlowRow): ReadonlyArray<string> => {
 
 const connectionText = (row: ConnectionRow): string => {
   const { client, server, service, clientQp, serverQp, state, setupNs } = row
-  const setup = setupNs === undefined ? "" : ` in ${formatDuration(setupNs)}`
-  const pair = serverQp === undefined ? hex(clientQp, "") : `${hex(clientQp, "")} and ${hex(serverQp, "")}`
-  return `frame ${row.requestFrame}  ${client} → ${server} ${service}, queue pairs ${pair}: ${state}${setup}`
+  const setup = setupNs === undefined ? "" : `set up in ${formatDuration(setupNs)}, `
+  const one = hex(clientQp, "")
+  const pair = serverQp === undefined ? `queue pair ${one}` : `queue pairs ${one} and ${hex(serverQp, "")}`
+  return `frame ${row.requestFrame}  ${client} → ${server} ${service}, ${pair}: ${setup}${state}`
 }
 
 const tellFlows = Effect.fnUntraced(function* (

@@ -3,7 +3,7 @@ import { type CaptureInterface, type CaptureRecord, interfaceName, optionCodes, 
 import { linkTypeOf } from "@rdmakit/wire/decode"
 import { Effect } from "effect"
 import { Exit, exitCodes } from "../Exit.ts"
-import { counted, grouped, percent, short } from "../Figures.ts"
+import { counted, grouped, percent, quantity } from "../Figures.ts"
 import { paintOf } from "../Paint.ts"
 import { print, Screen } from "../Screen.ts"
 import { filterOf, packetVisitor, type SelectionInput, type Visited, visitFile } from "./CaptureInput.ts"
@@ -103,10 +103,10 @@ const tellInfo = Effect.fnUntraced(function* (result: FileInfo) {
     lines.push(`  interface   ${parts.filter((part) => part !== undefined).join(", ")}`)
   }
   lines.push(
-    `  packets     ${grouped(packets)}, ${short(wireBytes)}B on the wire, ${counted(addresses, "address", "addresses")}`,
+    `  packets     ${grouped(packets)}, ${quantity(wireBytes, "B")} on the wire, ${counted(addresses, "address", "addresses")}`,
   )
   if (visited.startNs !== undefined && durationNs !== undefined) {
-    const rate = durationNs > 0 ? `, ${short((wireBytes * 8e9) / durationNs)}b/s` : ""
+    const rate = durationNs > 0 ? `, ${quantity((wireBytes * 8e9) / durationNs, "b/s")}` : ""
     lines.push(`  time        ${formatTime(visited.startNs)} for ${formatDuration(durationNs)}${rate}`)
   }
   if (outOfOrder > 0) lines.push(`  order       ${counted(outOfOrder, "packet")} earlier than the one before`)

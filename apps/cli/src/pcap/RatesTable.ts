@@ -1,7 +1,7 @@
 import { Observer, type RateRow, Rates, type RatesResult, rateFields } from "@rdmakit/analysis"
 import { Effect, Option } from "effect"
 import { Exit, exitCodes, Refused } from "../Exit.ts"
-import { grouped, percent, short } from "../Figures.ts"
+import { grouped, percent, quantity, short } from "../Figures.ts"
 import { paintOf } from "../Paint.ts"
 import { print, Screen, tell } from "../Screen.ts"
 import { type Column, tableLines } from "../Table.ts"
@@ -97,7 +97,7 @@ const tellRates = Effect.fnUntraced(function* ({ intervalNs, rows, talkers, busi
     source,
     destination,
     grouped(packets),
-    `${short(wireBytes)}B`,
+    quantity(wireBytes, "B"),
   ])
   const heads: ReadonlyArray<Column> = [
     { header: "from", align: "left" },

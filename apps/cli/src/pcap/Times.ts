@@ -15,7 +15,8 @@ export const formatSeconds = (ns: number): string => (Number.isNaN(ns) ? "-" : (
 
 /** A duration in the unit that fits: 67.1 ms. */
 export const formatDuration = (ns: number): string => {
-  const size = Math.abs(ns)
+  // Rounded first: 999,950 ns are 1.00 ms.
+  const size = Math.abs(Number(ns.toPrecision(3)))
   if (size >= 1e9) return `${(ns / 1e9).toPrecision(size >= 1e12 ? 6 : 3)} s`
   if (size >= 1e6) return `${(ns / 1e6).toPrecision(3)} ms`
   if (size >= 1e3) return `${(ns / 1e3).toPrecision(3)} us`

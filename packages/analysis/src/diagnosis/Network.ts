@@ -67,8 +67,10 @@ const congestionFindings = ({ conversations, observer }: CaptureAnalysis): Reado
   return findings
 }
 
-const rate = (bps: number): string =>
-  bps >= 1e9 ? `${(bps / 1e9).toPrecision(3)} Gb/s` : `${(bps / 1e6).toPrecision(3)} Mb/s`
+const rate = (bps: number): string => {
+  const rounded = Number(bps.toPrecision(3))
+  return rounded >= 1e9 ? `${(rounded / 1e9).toPrecision(3)} Gb/s` : `${(rounded / 1e6).toPrecision(3)} Mb/s`
+}
 
 /** CE on every packet: set by a host, not by a queue. */
 const alwaysMarked = (flow: Flow): Omit<Finding, "subject"> | undefined => {

@@ -81,6 +81,7 @@ export class Conversations {
     if (operation.opcode.service === "Ud") return undefined
     const requests = flow.ownRequests()
     const outcome = requests.take(sighting, operation)
+    if (outcome === "copy") flow.payloadBytes -= sighting.payloadBytes
     const { rnr } = requests
     if (rnr?.answered === true && flow.reverse !== undefined) {
       flow.reverse.ownAnswers().waitedNs += Math.max(0, timeNs - rnr.timeNs)

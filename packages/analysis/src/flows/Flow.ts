@@ -27,7 +27,7 @@ export class Flow {
   #reaction: Reaction | undefined
   packets = 0
   wireBytes = 0
-  /** Octets of messages, those that were sent again included. */
+  /** Octets of messages, those that were sent again included; those of a copy of a request are not. */
   payloadBytes = 0
   firstNs = Number.NaN
   lastNs = Number.NaN
