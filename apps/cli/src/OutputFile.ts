@@ -9,13 +9,16 @@ export interface OutputFileOptions {
   readonly force: boolean
   /** Files that were read for it, as the user names them: none of them is replaced. */
   readonly inputs: ReadonlyArray<string>
+  /** What to do where this place cannot be: by default, how `--out` names another. */
+  readonly elsewhere?: string
 }
 
 const FILE_MODE = 0o644
 const ELSEWHERE = "choose another with --out FILE"
 
 /** Refuses a place that cannot or must not be written to, before anything is made for it. */
-export const checkOutputFile = Effect.fnUntraced(function* ({ out, force, inputs }: OutputFileOptions) {
+export const checkOutputFile = Effect.fnUntraced(function* (options: OutputFileOptions) {
+  const { out, force, inputs, elsewhere = ELSEWHERE } = options
   if (Option.isNone(out)) return
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -23,16 +26,16 @@ export const checkOutputFile = Effect.fnUntraced(function* ({ out, force, inputs
   const name = out.value
   const target = path.resolve(cwd, name)
   if (inputs.some((input) => path.resolve(cwd, input) === target)) {
-    return yield* new Refused({ message: `${name}: would replace an input`, hint: ELSEWHERE })
+    return yield* new Refused({ message: `${name}: would replace an input`, hint: elsewhere })
   }
   const info = yield* Effect.option(files.stat(target))
   if (Option.isNone(info)) return
   if (info.value.type !== "File") {
     const found = info.value.type === "Directory" ? "a folder" : "no regular file"
-    return yield* new Refused({ message: `${name}: found ${found}, expected a file or nothing`, hint: ELSEWHERE })
+    return yield* new Refused({ message: `${name}: found ${found}, expected a file or nothing`, hint: elsewhere })
   }
   if (!force) {
-    const hint = `${ELSEWHERE}, or --force to replace it`
+    const hint = `${elsewhere}, or --force to replace it`
     return yield* new Refused({ message: `${name}: found a file, expected nothing`, hint })
   }
 })

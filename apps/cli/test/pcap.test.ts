@@ -89,6 +89,20 @@ describe("verify", () => {
   })
 })
 
+test("says how to name another file to write", async () => {
+  const there = await run(["convert", "v_rnr.pcap.gz", "INDEX.txt"])
+  expect(there.err).toContain("\nname another file, or --force to replace it\n")
+  const input = await run(["merge", "v_rnr.pcap.gz", "v_imm.pcap.gz", "v_imm.pcap.gz", "--force"])
+  expect(input.err).toContain("v_imm.pcap.gz: would replace an input\nname another file\n")
+})
+
+test("files that were put one behind the other are told from damage", async () => {
+  const stdin = new Uint8Array(Buffer.concat([octetsOf("v_badrkey"), octetsOf("v_imm")]))
+  const { code, out } = await run(["info", "-"], { stdin })
+  expect(code).toBe(1)
+  expect(out).toContain("record 19: packet: found the header of another pcap file, expected a packet or the end")
+})
+
 describe("info and show", () => {
   it("counts what a capture holds", async () => {
     const { out } = await run(["info", "v_rnr.pcap.gz", "--json"])

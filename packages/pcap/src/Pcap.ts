@@ -79,6 +79,7 @@ export class PcapDecoder {
       captured = original
       original = first
     }
+    if (captured === 0 && original === 0 && isPcap(window.view.getUint32(window.at))) throw anotherFile()
     if (captured > this.#mostOctets) throw tooLong("captured length", captured, this.#mostOctets)
     if (!window.holds(PCAP_PACKET_OCTETS + captured)) return undefined
     const { view, at } = window
@@ -98,6 +99,16 @@ export class PcapDecoder {
     return packet
   }
 }
+
+/** The header of a file where a packet should be, its time zone and accuracy 0 as they always are: an empty packet of 2055. */
+const anotherFile = (): ComplaintError =>
+  new ComplaintError({
+    reason: "malformed",
+    field: "packet",
+    found: "the header of another pcap file",
+    expected: "a packet or the end",
+    hint: "files were put one behind the other: merge them instead",
+  })
 
 export const tooLong = (field: string, found: number, most: number): ComplaintError =>
   new ComplaintError({

@@ -215,6 +215,11 @@ describe("what cannot be read is refused", () => {
 
   test.each<[string, Uint8Array, string]>([
     ["a block shorter than its fields", join(start, o.u32(6), o.u32(28)), "length of block 0x00000006: found 28"],
+    [
+      "another file behind it",
+      join(pcapHeader(o, 0xa1b2c3d4), pcapPacket(o, 1, 2, data, 61), pcapHeader(order(false), 0xa1b23c4d)),
+      "a.pcap@101: record 2: packet: found the header of another pcap file, expected a packet or the end",
+    ],
     ["a block of uneven length", join(start, o.u32(9), o.u32(15)), "expected a multiple of 4"],
     ["lengths that differ", join(start, o.u32(9), o.u32(12), o.u32(16)), "length at the end of block"],
     ["a byte-order magic", join(o.u32(0x0a0d0d0a), o.u32(28), o.u32(7), new Uint8Array(16)), "byte-order magic"],

@@ -61,7 +61,7 @@ ${TERMS}
   ),
   Command.withExamples([
     { command: "rdmakit pcap verify capture.pcap", description: "How many are right, and which are wrong" },
-    { command: "zcat *.pcap.gz | rdmakit pcap verify - --json | jq .icrcBad", description: "For other programs" },
+    { command: "rdmakit pcap verify *.pcap.gz --json | jq .icrcBad", description: "For other programs" },
   ]),
 )
 

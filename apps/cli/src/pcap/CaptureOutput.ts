@@ -33,6 +33,9 @@ export interface CaptureWriter {
   readonly packets: () => number
 }
 
+/** These commands name what they write last, not by a flag. */
+const ELSEWHERE = "name another file"
+
 const formatOf = ({ out, format }: CaptureOutputOptions): CaptureFormat =>
   Option.getOrElse(format, () => (/\.(?:pcap|cap|dmp)(?:\.gz|\.zst)?$/.test(out) ? "pcap" : "pcapng"))
 
@@ -121,15 +124,14 @@ export const writeCapture = <A, E, R>(
     const { out, force, inputs } = options
     const pack = yield* attempt(options, () => packer(out))
     if (out === STDIN) return yield* fill(options, 1, pack, write)
-    yield* checkOutputFile({ out: Option.some(out), force, inputs })
+    yield* checkOutputFile({ out: Option.some(out), force, inputs, elsewhere: ELSEWHERE })
     const files = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const target = path.resolve(yield* WorkingDirectory, out)
-    const hint = "name another file"
     const staging = yield* Effect.acquireRelease(
       files
         .makeTempDirectory({ directory: path.dirname(target), prefix: `.${path.basename(target)}-unfinished-` })
-        .pipe(Effect.mapError((error) => cannotBeWritten(out, hint, error))),
+        .pipe(Effect.mapError((error) => cannotBeWritten(out, ELSEWHERE, error))),
       (made) => Effect.ignore(files.remove(made, { recursive: true, force: true })),
     )
     const staged = path.join(staging, path.basename(target))
@@ -138,7 +140,7 @@ export const writeCapture = <A, E, R>(
       (descriptor) => fill(options, descriptor, pack, write),
       (descriptor) => Effect.sync(() => closeSync(descriptor)),
     )
-    yield* Effect.mapError(files.rename(staged, target), (error) => cannotBeWritten(out, hint, error))
+    yield* Effect.mapError(files.rename(staged, target), (error) => cannotBeWritten(out, ELSEWHERE, error))
     return result
   }).pipe(Effect.scoped)
 
