@@ -103,6 +103,14 @@ test("files that were put one behind the other are told from damage", async () =
   expect(out).toContain("record 19: packet: found the header of another pcap file, expected a packet or the end")
 })
 
+test("a frame shows TCP flags by name, checksums in hexadecimal, IPv4 addresses of a request as such", async () => {
+  const tcp = await run(["show", "siw_crc_rping_v4.pcap.gz", "--frame", "10"])
+  expect(tcp.out).toMatch(/flags +24 +\(PSH ACK\)/)
+  expect(tcp.out).toMatch(/checksum +0xcea0\n/)
+  const request = await run(["show", "cm_rping_v4.pcap.gz", "--frame", "1"])
+  expect(request.out).toMatch(/ip\.source +10\.0\.0\.1\n/)
+})
+
 describe("info and show", () => {
   it("counts what a capture holds", async () => {
     const { out } = await run(["info", "v_rnr.pcap.gz", "--json"])

@@ -11,7 +11,7 @@ import { IPV6, IPV6_FRAGMENT } from "./Ipv6.ts"
 import type { FieldValue, Layout } from "./Layout.ts"
 import { ERF, LINUX_COOKED, LINUX_COOKED2 } from "./Link.ts"
 import { MAD } from "./Mad.ts"
-import { u16 } from "./Octets.ts"
+import { u16, u32 } from "./Octets.ts"
 import { PFC } from "./Pfc.ts"
 import { TCP } from "./Tcp.ts"
 import { UDP } from "./Udp.ts"
@@ -63,6 +63,9 @@ const layouts: { readonly [F in keyof Headers]?: Layout } = /* @__PURE__ */ (() 
 /** Fields of 32 bits that are IPv4 addresses. */
 const ipv4Fields = /* @__PURE__ */ new Set(["ipv4.source", "ipv4.destination", "arp.senderIp", "arp.targetIp"])
 
+/** Numbers of 16 bits that nobody writes in decimal. */
+const codes = /* @__PURE__ */ new Set(["checksum", "partition", "identification", "protocol", "etherType"])
+
 const hex = (octets: Uint8Array): string => Array.from(octets, (octet) => octet.toString(16).padStart(2, "0")).join("")
 
 const textOf = (format: string, name: string, bits: number, value: FieldValue): string => {
@@ -70,7 +73,7 @@ const textOf = (format: string, name: string, bits: number, value: FieldValue): 
   if (typeof value === "boolean") return value ? "1" : "0"
   if (typeof value === "number" && bits === 48) return formatMac(value)
   if (typeof value === "number" && ipv4Fields.has(`${format}.${name}`)) return formatIpv4(value)
-  return bits >= 24 ? `0x${value.toString(16).padStart(bits / 4, "0")}` : `${value}`
+  return bits >= 24 || (bits === 16 && codes.has(name)) ? `0x${value.toString(16).padStart(bits / 4, "0")}` : `${value}`
 }
 
 /** The fields of a layout that lie before `end`. */
@@ -103,6 +106,18 @@ const PATHS = 52
 const PATH_BYTES = 44
 const REQUEST_PRIVATE = 140
 
+/** IPv4 addresses lie in the last four octets of sixteen. */
+const ipCmFields = (octets: Uint8Array, start: number, end: number): ReadonlyArray<FieldAt> => {
+  const fields = fieldsIn(IP_CM, octets, start, end, "ip.")
+  if (fields.find(({ name }) => name === "ip.version")?.value !== 4) return fields
+  return fields.map((field) => {
+    const { value } = field
+    return value instanceof Uint8Array && value.length === 16 && value.subarray(0, 12).every((octet) => octet === 0)
+      ? { ...field, text: formatIpv4(u32(value, 12)) }
+      : field
+  })
+}
+
 const cmFields = (node: Node & { readonly format: "cm" }, octets: Uint8Array): ReadonlyArray<FieldAt> => {
   const { start, end, value } = node
   const fields = fieldsIn(cmLayout(value.kind), octets, start, end)
@@ -116,7 +131,7 @@ const cmFields = (node: Node & { readonly format: "cm" }, octets: Uint8Array): R
     ...fields,
     ...fieldsIn(CM_PATH, octets, primary, alternate, "primary."),
     ...fieldsIn(CM_PATH, octets, alternate, own, "alternate."),
-    ...(isIp ? fieldsIn(IP_CM, octets, own, ipEnd, "ip.") : []),
+    ...(isIp ? ipCmFields(octets, own, ipEnd) : []),
     ...opaque("privateData", octets, ipEnd, end),
   ]
 }

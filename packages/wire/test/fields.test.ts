@@ -43,6 +43,7 @@ test("a BTH, with its offsets", () => {
     [346, "padBytes", "3"],
     [348, "version", "0"],
   ])
+  expect(textsOf("ipv4 Rc WriteOnlyImmediate", "bth")[5]).toEqual([352, "partition", "0xffff"])
   expect(textsOf("ipv4 Rc WriteOnlyImmediate", "reth")[1]).toEqual([496, "remoteKey", "0xdeadbeef"])
 })
 
@@ -50,11 +51,11 @@ test("addresses and tags", () => {
   expect(textsOf("tagged", "ethernet").filter(([, name]) => name !== "reserved")).toEqual([
     [0, "destination", "52:54:00:00:00:02"],
     [48, "source", "52:54:00:00:00:01"],
-    [96, "tag1.protocol", "34984"],
+    [96, "tag1.protocol", "0x88a8"],
     [112, "tag1.priority", "3"],
     [115, "tag1.dropEligible", "0"],
     [116, "tag1.vlan", "100"],
-    [128, "tag2.protocol", "33024"],
+    [128, "tag2.protocol", "0x8100"],
     [144, "tag2.priority", "3"],
     [147, "tag2.dropEligible", "0"],
     [148, "tag2.vlan", "7"],
@@ -67,5 +68,5 @@ test("both paths and the IP addresses of a connection request", () => {
   const fields = textsOf("connection request", "cm")
   expect(fields).toContainEqual([expect.any(Number), "primary.localGid", "::ffff:10.0.0.1"])
   expect(fields).toContainEqual([expect.any(Number), "alternate.flowLabel", "344865"])
-  expect(fields).toContainEqual([expect.any(Number), "ip.destination", "::a00:2"])
+  expect(fields).toContainEqual([expect.any(Number), "ip.destination", "10.0.0.2"])
 })

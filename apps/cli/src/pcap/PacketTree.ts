@@ -50,6 +50,8 @@ const meaningOf = (format: string, { name, value }: FieldAt): string | undefined
     case "ipv6.trafficClass":
     case "grh.trafficClass":
       return `DSCP ${value >> 2}, ${ECN[value & 3]}`
+    case "tcp.flags":
+      return TCP_FLAGS.filter((_, bit) => (value >> bit) & 1).join(" ") || "none"
     case "udp.destinationPort":
       return PORTS[value]
     case "ethernet.etherType":
@@ -61,6 +63,8 @@ const meaningOf = (format: string, { name, value }: FieldAt): string | undefined
       return undefined
   }
 }
+
+const TCP_FLAGS = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR", "NS"]
 
 const hex = (octets: Uint8Array): string => Buffer.from(octets).toString("hex")
 
