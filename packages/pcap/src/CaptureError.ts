@@ -4,7 +4,7 @@
  * - `unknown-format`: the first octets are those of no capture file.
  * - `unsupported`: a capture file of a kind this package does not read.
  * - `truncated`: the file ends inside a record. Every record before it was delivered.
- * - `too-long`: a length beyond the limit, which is refused before anything is allocated.
+ * - `too-long`: a length or a number beyond the limit, which is refused before anything is allocated.
  * - `malformed`: fields that contradict each other or the format.
  * - `compression`: the compressed octets around the capture are damaged, or nothing here can unpack them.
  * - `unwritable`: a value that the format to be written has no room for.
@@ -79,3 +79,14 @@ export class ComplaintError extends Error {
 
 export const malformed = (field: string, found: string | number, expected: string): ComplaintError =>
   new ComplaintError({ reason: "malformed", field, found: String(found), expected })
+
+const DAMAGED_OR_LONG = "the file is damaged, or maxRecordOctets is too small for it"
+
+export const tooLong = (field: string, found: number, most: number, hint = DAMAGED_OR_LONG): ComplaintError =>
+  new ComplaintError({
+    reason: "too-long",
+    field,
+    found: String(found),
+    expected: `at most ${most}`,
+    hint,
+  })

@@ -1,4 +1,4 @@
-import { malformed } from "./CaptureError.ts"
+import { malformed, tooLong } from "./CaptureError.ts"
 
 /**
  * One option of a pcapng block (draft-ietf-opsawg-pcapng §3.5). Numbers in the value of an option that this module
@@ -66,6 +66,9 @@ export const swapOption = (block: OptionBlock, { code, value }: CaptureOption): 
 /** No options: one array for all the packets that have none. */
 export const NO_OPTIONS: ReadonlyArray<CaptureOption> = []
 
+/** Options of one block; real ones have some tens. */
+const MOST_OPTIONS = 4096
+
 /** Reads the options between two places of a block. Throws a complaint when they do not fit there. */
 export const parseOptions = (
   view: DataView,
@@ -84,6 +87,8 @@ export const parseOptions = (
     const length = view.getUint16(at + 2, littleEndian)
     if (code === 0) break
     at += 4
+    if (options.length === MOST_OPTIONS)
+      throw tooLong("options of a block", MOST_OPTIONS + 1, MOST_OPTIONS, "the file is damaged")
     if (length > end - at) throw malformed(`length of option ${code}`, length, `at most ${end - at}`)
     const option = { code, value: new Uint8Array(view.buffer, view.byteOffset + at, length) }
     options.push(littleEndian ? option : { code, value: swapOption(block, option) })

@@ -1,4 +1,4 @@
-import { ComplaintError } from "./CaptureError.ts"
+import { ComplaintError, tooLong } from "./CaptureError.ts"
 import { type CaptureInterface, splitLinkType } from "./Interface.ts"
 import { NO_OPTIONS } from "./Option.ts"
 import { PacketRecord, type SectionRecord } from "./Record.ts"
@@ -108,13 +108,4 @@ const anotherFile = (): ComplaintError =>
     found: "the header of another pcap file",
     expected: "a packet or the end",
     hint: "files were put one behind the other: merge them instead",
-  })
-
-export const tooLong = (field: string, found: number, most: number): ComplaintError =>
-  new ComplaintError({
-    reason: "too-long",
-    field,
-    found: String(found),
-    expected: `at most ${most}`,
-    hint: "the file is damaged, or maxRecordOctets is too small for it",
   })

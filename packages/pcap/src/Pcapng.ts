@@ -1,7 +1,6 @@
-import { ComplaintError, malformed } from "./CaptureError.ts"
+import { ComplaintError, malformed, tooLong } from "./CaptureError.ts"
 import { type CaptureInterface, fcsOption, timeOptions } from "./Interface.ts"
 import { type CaptureOption, NO_OPTIONS, numberOption, optionCodes, parseOptions } from "./Option.ts"
-import { tooLong } from "./Pcap.ts"
 import { type CaptureRecord, PacketRecord, type ResolvedName } from "./Record.ts"
 import type { Window } from "./Window.ts"
 
@@ -37,6 +36,13 @@ const fixed: Readonly<Record<number, number>> = {
   [blockTypes.customLocal]: 4,
 }
 
+/** Interfaces of one section, and octets of all their options: what is kept while the section lasts. */
+const MOST_INTERFACES = 65536
+const MOST_INTERFACE_OCTETS = 16 * 1024 * 1024
+const DAMAGED = "the file is damaged"
+/** Records of names in one block. */
+const MOST_NAMES = 131072
+
 const padded = (octets: number): number => (octets + 3) & ~3
 
 /** Reads the blocks of a pcapng file. */
@@ -44,6 +50,7 @@ export class PcapngDecoder {
   readonly #mostOctets: number
   #littleEndian = true
   #interfaces: Array<CaptureInterface> = []
+  #interfaceOctets = 0
   /** Octets of the block read last. */
   blockOctets = 0
 
@@ -125,6 +132,7 @@ export class PcapngDecoder {
     }
     const sectionOctets = view.getBigUint64(start + 8, littleEndian)
     this.#interfaces = []
+    this.#interfaceOctets = 0
     return {
       kind: "section",
       offset,
@@ -139,6 +147,18 @@ export class PcapngDecoder {
 
   #interface(view: DataView, start: number, end: number, offset: number): CaptureRecord {
     const littleEndian = this.#littleEndian
+    if (this.#interfaces.length === MOST_INTERFACES) {
+      throw tooLong("interfaces of a section", MOST_INTERFACES + 1, MOST_INTERFACES, DAMAGED)
+    }
+    this.#interfaceOctets += end - start - 8
+    if (this.#interfaceOctets > MOST_INTERFACE_OCTETS) {
+      throw tooLong(
+        "octets of the options of a section's interfaces",
+        this.#interfaceOctets,
+        MOST_INTERFACE_OCTETS,
+        DAMAGED,
+      )
+    }
     const options = copied(parseOptions(view, start + 8, end, littleEndian, "interface"))
     const described: CaptureInterface = {
       id: this.#interfaces.length,
@@ -214,6 +234,7 @@ export class PcapngDecoder {
       at += 4
       if (type === NAMES_END) break
       if (length > end - at) throw malformed("length of a name record", length, `at most ${end - at}`)
+      if (entries.length === MOST_NAMES) throw tooLong("names of a block", MOST_NAMES + 1, MOST_NAMES, DAMAGED)
       entries.push(nameOf(type, octets.subarray(at, at + length)))
       at += padded(length)
     }

@@ -14,6 +14,8 @@ export interface CaptureReaderOptions {
   readonly file?: string | undefined
   /** The longest packet or block that is accepted, in octets; 16 MiB by default, 1 GiB at most. */
   readonly maxRecordOctets?: number | undefined
+  /** Records are looked at one by one: their memory is used again. False by default. */
+  readonly reuseMemory?: boolean | undefined
 }
 
 /**
@@ -30,7 +32,7 @@ export interface CaptureReaderOptions {
 export class CaptureReader {
   readonly file: string
   readonly #mostOctets: number
-  readonly #window = new Window()
+  readonly #window: Window
   #decoder: PcapDecoder | PcapngDecoder | undefined
   #introduced = false
   #ended = false
@@ -41,6 +43,7 @@ export class CaptureReader {
 
   constructor(options: CaptureReaderOptions = {}) {
     this.file = options.file ?? ""
+    this.#window = new Window(options.reuseMemory)
     this.#mostOctets = Math.min(options.maxRecordOctets ?? MOST_OCTETS, LIMIT_OCTETS)
   }
 

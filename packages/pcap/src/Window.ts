@@ -16,6 +16,14 @@ export class Window {
   /** Whether `octets` is a copy that this window made and nobody has seen. */
   #own = false
   readonly #queue: Array<Uint8Array> = []
+  readonly #reuse: boolean
+  /** Memory of this window that was read, where it may be used again. */
+  #spare: Uint8Array = EMPTY
+
+  /** With `reuse`, what was read is overwritten by what is gathered later. */
+  constructor(reuse = false) {
+    this.#reuse = reuse
+  }
 
   push(octets: Uint8Array): void {
     if (octets.length > 0) this.#queue.push(octets)
@@ -33,10 +41,12 @@ export class Window {
     return Math.min(left, limit)
   }
 
-  /** Goes past octets that {@link holds} found. What was read is never overwritten. */
+  /** Goes past octets that {@link holds} found. */
   advance(count: number): void {
     this.at += count
-    if (this.#own && this.at === this.end) this.#look(EMPTY, false)
+    if (!this.#own || this.at < this.end) return
+    if (this.#reuse) this.#spare = this.octets
+    this.#look(EMPTY, false)
   }
 
   #gather(count: number): boolean {
@@ -67,7 +77,8 @@ export class Window {
     if (this.#own && this.octets.length - this.at >= needed) return
     const room = Math.max(needed, Math.min(count, Math.max(SMALLEST, 2 * needed)))
     const rest = this.octets.subarray(this.at, this.end)
-    const octets = new Uint8Array(room)
+    const octets: Uint8Array = this.#spare.length >= room ? this.#spare : new Uint8Array(room)
+    this.#spare = EMPTY
     octets.set(rest)
     this.#look(octets, true)
     this.end = rest.length

@@ -40,7 +40,7 @@ export const visitCapture = async (
   visit: (record: CaptureRecord) => void,
   options: CaptureFileOptions = {},
 ): Promise<void> => {
-  const reader = new CaptureReader({ file: path, maxRecordOctets: options.maxRecordOctets })
+  const reader = new CaptureReader({ file: path, maxRecordOctets: options.maxRecordOctets, reuseMemory: true })
   const drain = (): void => {
     for (let record = reader.next(); record !== undefined; record = reader.next()) visit(record)
   }

@@ -1,4 +1,13 @@
-import { type CaptureError, interfaceName, optionCodes, optionNumber, optionTexts, readCapture } from "@rdmakit/pcap"
+import {
+  type CaptureError,
+  CaptureReader,
+  interfaceName,
+  optionCodes,
+  optionNumber,
+  optionTexts,
+  type PacketRecord,
+  readCapture,
+} from "@rdmakit/pcap"
 import { describe, expect, test } from "vitest"
 import {
   block,
@@ -211,6 +220,50 @@ describe("what cannot be read is refused", () => {
       offset: 48,
       record: 3,
     })
+  })
+
+  test.each([false, true])("the memory of records in several chunks, used again: %s", (reuseMemory) => {
+    const reader = new CaptureReader({ reuseMemory })
+    const file = join(
+      pcapHeader(o, 0xa1b2c3d4),
+      ...[1, 2, 3].map((each) =>
+        pcapPacket(
+          o,
+          each,
+          0,
+          data.map(() => each),
+          61,
+        ),
+      ),
+    )
+    const packets: Array<PacketRecord> = []
+    for (let at = 0; at < file.length; at += 10) {
+      reader.push(file.slice(at, at + 10))
+      for (let record = reader.next(); record !== undefined; record = reader.next()) {
+        if (record.kind !== "packet") continue
+        expect(record.data).toEqual(data.map(() => packets.length + 1))
+        packets.push(record)
+      }
+    }
+    expect(packets.length).toBe(3)
+    expect(packets.map(({ data }) => data[60])).toEqual(reuseMemory ? [3, 3, 3] : [1, 2, 3])
+  })
+
+  test("more of anything than memory should hold", () => {
+    const many = (count: number, octets: Uint8Array) => new Uint8Array(Buffer.alloc(count * octets.length, octets))
+    const interfaces = interfaceBlock(o, 0)
+    expect(recordsOf(join(sectionHeader(o), many(65536, interfaces), sectionHeader(o), interfaces)).length).toBe(65539)
+    expect(faultOf(join(sectionHeader(o), many(65537, interfaces))).message).toContain(
+      "record 65538: interfaces of a section: found 65537, expected at most 65536; the file is damaged",
+    )
+    const wide = interfaceBlock(o, 0, many(20, option(o, 2, new Uint8Array(60000))))
+    expect(faultOf(join(sectionHeader(o), many(14, wide)))).toMatchObject({ reason: "too-long", record: 15 })
+    const comments = many(4097, option(o, 1, new Uint8Array(0)))
+    expect(faultOf(join(start, enhancedPacket(o, 0, 1n, data, 61, comments))).message).toContain(
+      "record 3: options of a block: found 4097, expected at most 4096; the file is damaged",
+    )
+    const name = join(o.u16(1), o.u16(4), new Uint8Array(4))
+    expect(faultOf(join(start, block(o, 4, many(131073, name), o.u32(0)))).message).toContain("names of a block")
   })
 
   test.each<[string, Uint8Array, string]>([
