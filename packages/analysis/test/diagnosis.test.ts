@@ -109,6 +109,7 @@ describe("captures as people have them", () => {
     expect(bytesOf(captured(twice.toSorted((a, b) => a.timeNs - b.timeNs)))).toEqual(
       Array(2).fill({ payloadBytes: 20_480, copies: 20 }),
     )
+    expect(diagnosed(captured(twice)).notes.join()).toContain("copies count as packets and marks, not as data")
   })
 
   it.each([
