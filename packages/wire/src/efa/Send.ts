@@ -1,154 +1,142 @@
-import { readFields } from "../Layout.ts"
-import { littleLayout, put32le, put64le, u32le, u64le, writeLittleFields } from "../LittleLayout.ts"
-import { EmitError, space, uint, uint64 } from "../Octets.ts"
+import { type Layout, readFields } from "../Layout.ts"
+import { littleLayout, writeLittleFields } from "../LittleLayout.ts"
+import { space } from "../Octets.ts"
 import { failed, type Parse, parsed, shortage, type WireError, wrong } from "../Result.ts"
+import { type EfaOperation, type EfaWideOperation, metaOf, operationOf, putOperation, type Size } from "./Operation.ts"
 
-/** Memory of the host. */
-export interface EfaBuffer {
-  readonly bytes: number
-  /** 24 bits. */
-  readonly localKey: number
-  readonly address: bigint
-}
-
-/** What a work request does. */
-export type EfaOperation =
-  | {
-      readonly kind: "send"
-      /** At most two. */
-      readonly buffers: ReadonlyArray<EfaBuffer>
-    }
-  | {
-      /** The message itself, at most 32 octets, in place of buffers. */
-      readonly kind: "sendInline"
-      readonly data: Uint8Array
-    }
-  | {
-      readonly kind: "read" | "write"
-      readonly remote: { readonly bytes: number; readonly key: number; readonly address: bigint }
-      readonly local: EfaBuffer
-    }
-
-/**
- * A send work-queue entry of Amazon's Elastic Fabric Adapter, 64 octets of device memory (efa_io_defs.h,
- * `efa_io_tx_wqe`). All numbers are little-endian.
- */
-export interface EfaSend {
+/** What entries of both sizes say. */
+interface EfaEntry {
+  /** Its low 16 bits. Queue pairs without 64-bit identifiers have no others. */
   readonly requestId: number
+  /** Bits 16 to 63 of the identifier (`req_id_ex`), 0 where there are none. */
+  readonly requestIdHigh: number
   /** Toggles each time the ring wraps. */
   readonly phase: boolean
   /** Whether a completion is asked for. */
   readonly signaled: boolean
   readonly destinationQp: number
   readonly addressHandle: number
+  /** 2 bits (`efa_io_processing_hint`): 1 for bursts of many packets. */
+  readonly processingHints: number
   readonly queueKey: number
   readonly immediate: number | undefined
+}
+
+/**
+ * A send work-queue entry of Amazon's Elastic Fabric Adapter, 64 octets of device memory (efa_io_defs.h,
+ * `efa_io_tx_wqe`). All numbers are little-endian.
+ */
+export interface EfaSend extends EfaEntry {
   readonly operation: EfaOperation
+}
+
+/** A send work-queue entry of 128 octets (`efa_io_tx_wqe_128`): more inline data, in writes too, and no more buffers. */
+export interface EfaWideSend extends EfaEntry {
+  readonly operation: EfaWideOperation
 }
 
 export const EFA_SEND_BYTES = 64
 export const EFA_INLINE_BYTES_MAX = 32
-const META_BYTES = 32
-const SEND = 0
-const READ = 1
-const WRITE = 2
+export const EFA_WIDE_SEND_BYTES = 128
+export const EFA_WIDE_INLINE_BYTES_MAX = 80
 
-export const EFA_SEND = /* @__PURE__ */ littleLayout(
-  "efaSend",
-  "requestId:16 operation:4 hasImmediate:1 inline:1 _:1 meta:1 phase:1 _:1 first:1 last:1 signaled:1 _:3 destinationQp:16 length:16 immediate:32 addressHandle:16 _:16 queueKey:32 _:48 _:48",
-)
+/** `signals` are two bits that announce a block of signals at the end of a wide entry; in the other they are reserved. */
+const TEXT =
+  "requestId:16 operation:4 hasImmediate:1 inline:1 _:1 meta:1 phase:1 _:1 first:1 last:1 signaled:1 _:1 signals:2 destinationQp:16 length:16 immediate:32 addressHandle:16 processingHints:2 _:14 queueKey:32 _:48 requestIdHigh:48"
+export const EFA_SEND = /* @__PURE__ */ littleLayout("efaSend", TEXT)
+export const EFA_WIDE_SEND = /* @__PURE__ */ littleLayout("efaWideSend", TEXT)
 
-const bufferOf = (octets: Uint8Array, at: number): EfaBuffer => ({
-  bytes: u32le(octets, at),
-  localKey: u32le(octets, at + 4) & 0xffffff,
-  address: u64le(octets, at + 8),
-})
-
-const putBuffer = ({ bytes, localKey, address }: EfaBuffer, octets: Uint8Array, at: number): void => {
-  put32le(octets, at, uint(bytes, 32, "efaSend", "bytes"))
-  put32le(octets, at + 4, uint(localKey, 24, "efaSend", "localKey"))
-  put64le(octets, at + 8, uint64(address, "efaSend", "address"))
+const NARROW: Size = {
+  format: "efaSend",
+  bytes: EFA_SEND_BYTES,
+  inlineBytesMax: EFA_INLINE_BYTES_MAX,
+  writesInline: false,
+}
+const WIDE: Size = {
+  format: "efaWideSend",
+  bytes: EFA_WIDE_SEND_BYTES,
+  inlineBytesMax: EFA_WIDE_INLINE_BYTES_MAX,
+  writesInline: true,
 }
 
-/** Fails for an entry that does not call itself first, last and a metadata descriptor, and for other operations. */
-export const parseEfaSend = (octets: Uint8Array, start = 0, end = octets.length): Parse<EfaSend> => {
-  const short = shortage("efaSend", octets, start, end, EFA_SEND_BYTES)
+const parseEntry = (
+  octets: Uint8Array,
+  start: number,
+  end: number,
+  size: Size,
+  layout: Layout<typeof TEXT>,
+): Parse<EfaWideSend> => {
+  const { format, bytes } = size
+  const short = shortage(format, octets, start, end, bytes)
   if (short !== undefined) return short
-  const meta = readFields(EFA_SEND, octets, start)
-  if (!meta.meta) return failed("value", "efaSend", "meta", start + 2, 0, "1")
+  const meta = readFields(layout, octets, start)
+  if (!meta.meta) return failed("value", format, "meta", start + 2, 0, "1")
   if (!meta.first || !meta.last)
-    return failed("value", "efaSend", "first", start + 3, octets[start + 3]!, "first and last")
-  if (meta.operation > WRITE) return failed("reserved", "efaSend", "operation", start + 2, meta.operation, "0 to 2")
-  if (meta.operation !== SEND && meta.inline)
-    return failed("value", "efaSend", "inline", start + 2, 1, "0 but for a send")
-  const most = meta.operation !== SEND ? 1 : meta.inline ? EFA_INLINE_BYTES_MAX : 2
-  if (meta.length > most || (meta.operation !== SEND && meta.length !== 1))
-    return failed("length", "efaSend", "length", start + 6, meta.length, `at most ${most}`)
+    return failed("value", format, "first", start + 3, octets[start + 3]!, "first and last")
+  if (size.writesInline && meta.signals !== 0)
+    return failed("unsupported", format, "signals", start + 3, meta.signals, "0")
+  const operation = operationOf(octets, start, meta, size)
+  if ("ok" in operation) return operation
+  const { requestId, requestIdHigh, phase, signaled, destinationQp, addressHandle, processingHints, queueKey } = meta
+  const value: EfaWideSend = {
+    requestId,
+    requestIdHigh,
+    phase,
+    signaled,
+    destinationQp,
+    addressHandle,
+    processingHints,
+    queueKey,
+    immediate: meta.hasImmediate ? meta.immediate : undefined,
+    operation,
+  }
+  // Whatever is not said by the value has to be 0.
+  const again = new Uint8Array(bytes)
+  emitEntry(value, again, 0, size, layout)
   const faults: Array<WireError> = []
-  const unused = (from: number, to: number, mask = 0xff): void => {
-    for (let at = from; at < to; at++) {
-      const found = octets[at]! & mask
-      if (found !== 0) faults.push(wrong("ignored", "efaSend", "reserved", at, found, "0"))
-    }
+  for (let at = 0; at < bytes; at++) {
+    const found = octets[start + at]! ^ again[at]!
+    if (found !== 0) faults.push(wrong("ignored", format, "reserved", start + at, found, "0"))
   }
-  unused(start + 2, start + 3, 0x40)
-  unused(start + 3, start + 4, 0xe2)
-  if (!meta.hasImmediate) unused(start + 8, start + 12)
-  unused(start + 14, start + 16)
-  unused(start + 20, start + META_BYTES)
-  const at = start + META_BYTES
-  let operation: EfaOperation
-  if (meta.operation !== SEND) {
-    const remote = { bytes: u32le(octets, at), key: u32le(octets, at + 4), address: u64le(octets, at + 8) }
-    operation = { kind: meta.operation === READ ? "read" : "write", remote, local: bufferOf(octets, at + 16) }
-    unused(at + 23, at + 24)
-  } else if (meta.inline) {
-    operation = { kind: "sendInline", data: octets.subarray(at, at + meta.length) }
-    unused(at + meta.length, at + EFA_INLINE_BYTES_MAX)
-  } else {
-    const buffers: Array<EfaBuffer> = []
-    for (let index = 0; index < meta.length; index++) {
-      buffers.push(bufferOf(octets, at + 16 * index))
-      unused(at + 16 * index + 7, at + 16 * index + 8)
-    }
-    operation = { kind: "send", buffers }
-    unused(at + 16 * meta.length, at + 32)
-  }
-  const { requestId, phase, signaled, destinationQp, addressHandle, queueKey } = meta
-  const immediate = meta.hasImmediate ? meta.immediate : undefined
-  const value = { requestId, phase, signaled, destinationQp, addressHandle, queueKey, immediate, operation }
-  return parsed(value, start + EFA_SEND_BYTES, end, faults)
+  return parsed(value, start + bytes, end, faults)
 }
 
-export const emitEfaSend = (value: EfaSend, octets: Uint8Array, start = 0): number => {
-  space(octets, start, EFA_SEND_BYTES, "efaSend")
+const emitEntry = (
+  value: EfaWideSend,
+  octets: Uint8Array,
+  start: number,
+  size: Size,
+  layout: Layout<typeof TEXT>,
+): number => {
+  space(octets, start, size.bytes, size.format)
   const { immediate, operation, ...rest } = value
-  const isInline = operation.kind === "sendInline"
-  const length = isInline ? operation.data.length : operation.kind === "send" ? operation.buffers.length : 1
-  const most = isInline ? EFA_INLINE_BYTES_MAX : 2
-  if (length > most) throw new EmitError("efaSend", isInline ? "data" : "buffers", length, `at most ${most}`)
   const meta = {
     ...rest,
-    operation: operation.kind === "read" ? READ : operation.kind === "write" ? WRITE : SEND,
+    ...metaOf(operation, size),
     hasImmediate: immediate !== undefined,
     immediate: immediate ?? 0,
-    inline: isInline,
     meta: true,
     first: true,
     last: true,
-    length,
+    signals: 0,
   }
-  writeLittleFields(EFA_SEND, meta, octets, start)
-  const at = start + META_BYTES
-  octets.fill(0, at, start + EFA_SEND_BYTES)
-  if (operation.kind === "sendInline") octets.set(operation.data, at)
-  else if (operation.kind === "send") {
-    for (const [index, buffer] of operation.buffers.entries()) putBuffer(buffer, octets, at + 16 * index)
-  } else {
-    put32le(octets, at, uint(operation.remote.bytes, 32, "efaSend", "remote.bytes"))
-    put32le(octets, at + 4, uint(operation.remote.key, 32, "efaSend", "remote.key"))
-    put64le(octets, at + 8, uint64(operation.remote.address, "efaSend", "remote.address"))
-    putBuffer(operation.local, octets, at + 16)
-  }
-  return start + EFA_SEND_BYTES
+  writeLittleFields(layout, meta, octets, start)
+  octets.fill(0, start + layout.bytes, start + size.bytes)
+  putOperation(operation, octets, start, size)
+  return start + size.bytes
 }
+
+/** Fails for an entry that does not call itself first, last and a metadata descriptor, and for other operations. */
+export const parseEfaSend = (octets: Uint8Array, start = 0, end = octets.length): Parse<EfaSend> =>
+  // Writes of inline data are refused at this size.
+  parseEntry(octets, start, end, NARROW, EFA_SEND) as Parse<EfaSend>
+
+export const emitEfaSend = (value: EfaSend, octets: Uint8Array, start = 0): number =>
+  emitEntry(value, octets, start, NARROW, EFA_SEND)
+
+/** As {@link parseEfaSend}; also fails for entries with signals: no public header says where in the entry they are. */
+export const parseEfaWideSend = (octets: Uint8Array, start = 0, end = octets.length): Parse<EfaWideSend> =>
+  parseEntry(octets, start, end, WIDE, EFA_WIDE_SEND)
+
+export const emitEfaWideSend = (value: EfaWideSend, octets: Uint8Array, start = 0): number =>
+  emitEntry(value, octets, start, WIDE, EFA_WIDE_SEND)

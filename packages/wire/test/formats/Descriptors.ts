@@ -4,15 +4,19 @@ import {
   EFA_RECEIVE_COMPLETION,
   EFA_SEND,
   EFA_SEND_COMPLETION,
+  EFA_WIDE_SEND,
   type EfaSend,
+  type EfaWideSend,
   emitEfaReceive,
   emitEfaReceiveCompletion,
   emitEfaSend,
   emitEfaSendCompletion,
+  emitEfaWideSend,
   parseEfaReceive,
   parseEfaReceiveCompletion,
   parseEfaSend,
   parseEfaSendCompletion,
+  parseEfaWideSend,
 } from "../../src/Efa.ts"
 import {
   ERDMA_COMPLETION,
@@ -43,21 +47,48 @@ const is = <K extends string>(kind: K) => fc.constant(kind)
 const perhaps = (each: fc.Arbitrary<number>) => fc.option(each, { nil: undefined })
 
 const efaBuffer = fc.record({ bytes: u32, localKey: u24, address: u64 })
-const efaSend: fc.Arbitrary<EfaSend> = fc.record({
+const efaEntry = {
   requestId: u16,
+  requestIdHigh: bits(48),
   phase: flag,
   signaled: flag,
   destinationQp: u16,
   addressHandle: u16,
+  processingHints: bits(2),
   queueKey: u32,
   immediate: perhaps(u32),
-  operation: fc.oneof(
+}
+const efaOperations = (inlineBytes: number) =>
+  fc.oneof(
     fc.record({ kind: is("send"), buffers: fc.array(efaBuffer, { maxLength: 2 }) }),
-    fc.record({ kind: is("sendInline"), data: fc.uint8Array({ maxLength: 32 }) }),
+    fc.record({ kind: is("sendInline"), data: fc.uint8Array({ maxLength: inlineBytes }) }),
     fc.record({
       kind: fc.constantFrom("read" as const, "write" as const),
       remote: fc.record({ bytes: u32, key: u32, address: u64 }),
       local: efaBuffer,
+    }),
+    fc.record({
+      kind: is("register"),
+      localKey: u32,
+      localWrite: flag,
+      remoteWrite: flag,
+      remoteRead: flag,
+      pageShift: bits(5),
+      address: u64,
+      bytes: u64,
+      pages: fc.record({ kind: fc.constantFrom("page" as const, "list" as const), address: u64 }),
+    }),
+    fc.record({ kind: is("invalidate"), localKey: u32 }),
+  )
+const efaSend: fc.Arbitrary<EfaSend> = fc.record({ ...efaEntry, operation: efaOperations(32) })
+const efaWideSend: fc.Arbitrary<EfaWideSend> = fc.record({
+  ...efaEntry,
+  operation: fc.oneof(
+    efaOperations(80),
+    fc.record({
+      kind: is("writeInline"),
+      remote: fc.record({ key: u32, address: u64 }),
+      data: fc.uint8Array({ maxLength: 80 }),
     }),
   ),
 })
@@ -147,6 +178,14 @@ export const formats = [
     arbitrary: efaSend,
     layout: EFA_SEND,
     bytesMax: 64,
+  }),
+  format({
+    name: "efaWideSend",
+    parse: parseEfaWideSend,
+    emit: emitEfaWideSend,
+    arbitrary: efaWideSend,
+    layout: EFA_WIDE_SEND,
+    bytesMax: 128,
   }),
   format({
     name: "efaReceive",
