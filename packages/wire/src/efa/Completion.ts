@@ -1,7 +1,8 @@
 import { readFields, reservedFaults } from "../Layout.ts"
 import { littleLayout, writeLittleFields } from "../LittleLayout.ts"
-import { space } from "../Octets.ts"
+import { EmitError, space, uint } from "../Octets.ts"
 import { failed, type Parse, parsed, shortage, type WireError, wrong } from "../Result.ts"
+import { EfaOpcode } from "./Operation.ts"
 
 interface EfaCompletion {
   /** As the work request has it. */
@@ -11,12 +12,21 @@ interface EfaCompletion {
   /** Toggles each time the ring wraps. */
   readonly phase: boolean
   readonly qp: number
-  /** 0 send, 1 READ, 2 write. */
+  /** 3 bits, see `EfaOpcode`. */
   readonly operation: number
 }
 
-/** The completion of a send work request, 8 octets (efa_io_defs.h, `efa_io_tx_cdesc`). */
+/**
+ * The completion of a send work request, 8 octets (efa_io_defs.h of Linux, `efa_io_tx_cdesc`). Entries of the ring have
+ * 16 or 32; what follows is not written.
+ */
 export type EfaSendCompletion = EfaCompletion
+
+/** The completion of a send work request whose identifier has 64 bits, 16 octets (`efa_io_tx_cdesc` with `req_id_ex`). */
+export interface EfaExtendedSendCompletion extends EfaCompletion {
+  /** Bits 16 to 63 of the identifier. */
+  readonly requestIdHigh: number
+}
 
 /** The completion of a receive, 16 octets (`efa_io_rx_cdesc`). */
 export interface EfaReceiveCompletion extends EfaCompletion {
@@ -28,8 +38,19 @@ export interface EfaReceiveCompletion extends EfaCompletion {
   readonly immediate: number | undefined
 }
 
+/** The completion of a receive in a ring of 32-octet entries (`efa_io_rx_cdesc_ex`). `bytes` has 32 bits for a write. */
+export interface EfaExtendedReceiveCompletion extends EfaReceiveCompletion {
+  /**
+   * 16 octets, the sender's GID: there when its address handle is not, but for a write, whose length takes the place.
+   * Means something only where the queue was made to tell addresses.
+   */
+  readonly sourceAddress: Uint8Array | undefined
+}
+
 export const EFA_SEND_COMPLETION_BYTES = 8
+export const EFA_EXTENDED_SEND_COMPLETION_BYTES = 16
 export const EFA_RECEIVE_COMPLETION_BYTES = 16
+export const EFA_EXTENDED_RECEIVE_COMPLETION_BYTES = 32
 const SEND_QUEUE = 1
 const RECEIVE_QUEUE = 2
 const NO_HANDLE = 0xffff
@@ -39,6 +60,16 @@ export const EFA_SEND_COMPLETION = /* @__PURE__ */ littleLayout("efaSendCompleti
 export const EFA_RECEIVE_COMPLETION = /* @__PURE__ */ littleLayout(
   "efaReceiveCompletion",
   `${COMMON} bytes:16 handle:16 sourceQp:16 immediate:32`,
+)
+
+export const EFA_EXTENDED_SEND_COMPLETION = /* @__PURE__ */ littleLayout(
+  "efaExtendedSendCompletion",
+  `${COMMON} requestIdHigh:48 _:32`,
+)
+/** `extension` is the high half of a write's length, or the sender's address. */
+export const EFA_EXTENDED_RECEIVE_COMPLETION = /* @__PURE__ */ littleLayout(
+  "efaExtendedReceiveCompletion",
+  `${COMMON} bytesLow:16 handle:16 sourceQp:16 immediate:32 extension:16B`,
 )
 
 /** Fails for the completion of another queue. */
@@ -99,6 +130,99 @@ export const emitEfaReceiveCompletion = (value: EfaReceiveCompletion, octets: Ui
     immediate: immediate ?? 0,
   }
   writeLittleFields(layout, fields, octets, start)
+  return start + layout.bytes
+}
+
+/** Fails for the completion of another queue. */
+export const parseEfaExtendedSendCompletion = (
+  octets: Uint8Array,
+  start = 0,
+  end = octets.length,
+): Parse<EfaExtendedSendCompletion> => {
+  const layout = EFA_EXTENDED_SEND_COMPLETION
+  const short = shortage(layout.format, octets, start, end, layout.bytes)
+  if (short !== undefined) return short
+  const { queue, hasImmediate, unsolicited, ...value } = readFields(layout, octets, start)
+  if (queue !== SEND_QUEUE) return failed("value", layout.format, "queue", start + 3, queue, "1")
+  const faults: Array<WireError> = [...reservedFaults(layout, octets, start)]
+  const extra = Number(hasImmediate) + Number(unsolicited)
+  if (extra > 0) faults.push(wrong("ignored", layout.format, "flags", start + 3, extra, "0"))
+  return parsed<EfaExtendedSendCompletion>(value, start + layout.bytes, end, faults)
+}
+
+export const emitEfaExtendedSendCompletion = (
+  value: EfaExtendedSendCompletion,
+  octets: Uint8Array,
+  start = 0,
+): number => {
+  const layout = EFA_EXTENDED_SEND_COMPLETION
+  space(octets, start, layout.bytes, layout.format)
+  const fields = { ...value, queue: SEND_QUEUE, hasImmediate: false, unsolicited: false }
+  writeLittleFields(layout, fields, octets, start)
+  return start + layout.bytes
+}
+
+const EXTENSION_AT = 16
+
+/** Fails for the completion of another queue. What is in the second half and says nothing is a fault. */
+export const parseEfaExtendedReceiveCompletion = (
+  octets: Uint8Array,
+  start = 0,
+  end = octets.length,
+): Parse<EfaExtendedReceiveCompletion> => {
+  const layout = EFA_EXTENDED_RECEIVE_COMPLETION
+  const short = shortage(layout.format, octets, start, end, layout.bytes)
+  if (short !== undefined) return short
+  const { queue, hasImmediate, handle, immediate, bytesLow, extension, ...rest } = readFields(layout, octets, start)
+  if (queue !== RECEIVE_QUEUE) return failed("value", layout.format, "queue", start + 3, queue, "2")
+  const isWrite = rest.operation === EfaOpcode.Write
+  const isAddressed = !isWrite && handle === NO_HANDLE
+  const bytes = isWrite ? bytesLow + 0x1_0000 * (extension[0]! + 0x100 * extension[1]!) : bytesLow
+  const faults: Array<WireError> = []
+  if (!hasImmediate && immediate !== 0)
+    faults.push(wrong("ignored", layout.format, "immediate", start + 12, immediate, "0"))
+  for (let at = isWrite ? 2 : 0; !isAddressed && at < extension.length; at++) {
+    const found = extension[at]!
+    if (found !== 0) faults.push(wrong("ignored", layout.format, "extension", start + EXTENSION_AT + at, found, "0"))
+  }
+  const value: EfaExtendedReceiveCompletion = {
+    ...rest,
+    bytes,
+    addressHandle: handle === NO_HANDLE ? undefined : handle,
+    immediate: hasImmediate ? immediate : undefined,
+    sourceAddress: isAddressed ? extension : undefined,
+  }
+  return parsed(value, start + layout.bytes, end, faults)
+}
+
+export const emitEfaExtendedReceiveCompletion = (
+  value: EfaExtendedReceiveCompletion,
+  octets: Uint8Array,
+  start = 0,
+): number => {
+  const layout = EFA_EXTENDED_RECEIVE_COMPLETION
+  const { format } = layout
+  space(octets, start, layout.bytes, format)
+  const { addressHandle, immediate, bytes, sourceAddress, ...rest } = value
+  const isWrite = rest.operation === EfaOpcode.Write
+  const isAddressed = !isWrite && addressHandle === undefined
+  if ((sourceAddress !== undefined) !== isAddressed)
+    throw new EmitError(format, "sourceAddress", sourceAddress?.length ?? 0, isAddressed ? "16 octets" : "none")
+  const high = Math.floor(uint(bytes, isWrite ? 32 : 16, format, "bytes") / 0x1_0000)
+  const fields = {
+    ...rest,
+    queue: RECEIVE_QUEUE,
+    hasImmediate: immediate !== undefined,
+    handle: addressHandle ?? NO_HANDLE,
+    immediate: immediate ?? 0,
+    bytesLow: bytes % 0x1_0000,
+    extension: sourceAddress ?? new Uint8Array(16),
+  }
+  writeLittleFields(layout, fields, octets, start)
+  if (isWrite) {
+    octets[start + EXTENSION_AT] = high
+    octets[start + EXTENSION_AT + 1] = high >>> 8
+  }
   return start + layout.bytes
 }
 

@@ -1,17 +1,24 @@
 import fc from "fast-check"
 import {
+  EFA_EXTENDED_RECEIVE_COMPLETION,
+  EFA_EXTENDED_SEND_COMPLETION,
   EFA_RECEIVE,
   EFA_RECEIVE_COMPLETION,
   EFA_SEND,
   EFA_SEND_COMPLETION,
   EFA_WIDE_SEND,
+  type EfaExtendedReceiveCompletion,
   type EfaSend,
   type EfaWideSend,
+  emitEfaExtendedReceiveCompletion,
+  emitEfaExtendedSendCompletion,
   emitEfaReceive,
   emitEfaReceiveCompletion,
   emitEfaSend,
   emitEfaSendCompletion,
   emitEfaWideSend,
+  parseEfaExtendedReceiveCompletion,
+  parseEfaExtendedSendCompletion,
   parseEfaReceive,
   parseEfaReceiveCompletion,
   parseEfaSend,
@@ -40,7 +47,7 @@ import {
   parseErdmaSend,
   parseErdmaSendDoorbell,
 } from "../../src/Erdma.ts"
-import { bits, flag, u8, u16, u24, u32, u64 } from "../arbitrary.ts"
+import { bits, flag, octets, u8, u16, u24, u32, u64 } from "../arbitrary.ts"
 import { format } from "../format.ts"
 
 const is = <K extends string>(kind: K) => fc.constant(kind)
@@ -93,6 +100,21 @@ const efaWideSend: fc.Arbitrary<EfaWideSend> = fc.record({
   ),
 })
 const efaCompletion = { requestId: u16, status: u8, phase: flag, qp: u16, operation: bits(3) }
+const efaReceiveCompletion = {
+  ...efaCompletion,
+  unsolicited: flag,
+  bytes: u16,
+  addressHandle: perhaps(fc.nat(0xfffe)),
+  sourceQp: u16,
+  immediate: perhaps(u32),
+}
+const efaExtendedReceiveCompletion: fc.Arbitrary<EfaExtendedReceiveCompletion> = fc
+  .record({ ...efaReceiveCompletion, high: u16, address: octets(16) })
+  .map(({ high, address, ...rest }) => ({
+    ...rest,
+    bytes: rest.operation === 2 ? rest.bytes + 0x1_0000 * high : rest.bytes,
+    sourceAddress: rest.operation !== 2 && rest.addressHandle === undefined ? address : undefined,
+  }))
 
 const erdmaBuffer = fc.record({ address: u64, bytes: u32, key: u32 })
 const remote = fc.record({ stag: u32, address: u64 })
@@ -207,16 +229,25 @@ export const formats = [
     name: "efaReceiveCompletion",
     parse: parseEfaReceiveCompletion,
     emit: emitEfaReceiveCompletion,
-    arbitrary: fc.record({
-      ...efaCompletion,
-      unsolicited: flag,
-      bytes: u16,
-      addressHandle: perhaps(fc.nat(0xfffe)),
-      sourceQp: u16,
-      immediate: perhaps(u32),
-    }),
+    arbitrary: fc.record(efaReceiveCompletion),
     layout: EFA_RECEIVE_COMPLETION,
     bytesMax: 16,
+  }),
+  format({
+    name: "efaExtendedSendCompletion",
+    parse: parseEfaExtendedSendCompletion,
+    emit: emitEfaExtendedSendCompletion,
+    arbitrary: fc.record({ ...efaCompletion, requestIdHigh: bits(48) }),
+    layout: EFA_EXTENDED_SEND_COMPLETION,
+    bytesMax: 16,
+  }),
+  format({
+    name: "efaExtendedReceiveCompletion",
+    parse: parseEfaExtendedReceiveCompletion,
+    emit: emitEfaExtendedReceiveCompletion,
+    arbitrary: efaExtendedReceiveCompletion,
+    layout: EFA_EXTENDED_RECEIVE_COMPLETION,
+    bytesMax: 32,
   }),
   format({
     name: "erdmaSend",
