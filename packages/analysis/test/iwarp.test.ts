@@ -5,7 +5,7 @@ import { emitFpdu, FpduFramer, sealFpdu } from "@rdmakit/wire/mpa"
 import { emitTcp } from "@rdmakit/wire/tcp"
 import { describe, expect, it, test } from "vitest"
 import { CaptureAnalysis, Verifier } from "../src/index.ts"
-import { TcpReassembly } from "../src/iwarp/TcpReassembly.ts"
+import { HeldTotal, TcpReassembly } from "../src/iwarp/TcpReassembly.ts"
 import { readPackets } from "./capture.ts"
 import { captured, diagnosed, type Frame, framesOf, kindsOf } from "./synthetic.ts"
 
@@ -190,5 +190,23 @@ describe("segments of TCP", () => {
     for (let index = 0; index < 2000; index++) push(10 + 2 * index, "yz", 2 + index)
     expect(events.length).toBeGreaterThan(1000)
     expect(events[1]).toBe("-9")
+  })
+
+  it("of many streams hold no more together than is allowed", () => {
+    const total = new HeldTotal()
+    let lost = 0
+    const lose = (bytes: number): void => {
+      lost += bytes
+    }
+    const sink = { take: () => {}, lose }
+    const streams = Array.from({ length: 64 }, () => new TcpReassembly(sink, total))
+    const segment = new Uint8Array(0x4000)
+    for (let index = 0; index < 60; index++) {
+      for (const tcp of streams) tcp.push(index * 0x8000, segment, segment.length, index)
+      expect(total.bytes).toBeLessThanOrEqual(1 << 24)
+    }
+    expect(lost).toBeGreaterThan(0)
+    for (const tcp of streams) tcp.end()
+    expect([total.bytes, lost]).toEqual([0, 64 * 59 * 0x4000])
   })
 })

@@ -9,7 +9,7 @@ import {
 } from "@rdmakit/wire/mpa"
 import { u16 } from "../Octets.ts"
 import { Tally } from "../Tally.ts"
-import { type StreamSink, TcpReassembly } from "./TcpReassembly.ts"
+import { type HeldTotal, type StreamSink, TcpReassembly } from "./TcpReassembly.ts"
 
 /** What one direction of an iWARP connection says, in order. */
 export interface DirectionListener {
@@ -59,13 +59,14 @@ export class Direction implements StreamSink {
     sourcePort: number,
     destinationPort: number,
     listener: DirectionListener,
+    held?: HeldTotal,
   ) {
     this.source = source
     this.destination = destination
     this.sourcePort = sourcePort
     this.destinationPort = destinationPort
     this.#listener = listener
-    this.tcp = new TcpReassembly(this)
+    this.tcp = new TcpReassembly(this, held)
   }
 
   /** Whether it is known to be iWARP. */

@@ -1,6 +1,7 @@
 import { tcpFlag } from "../Observer.ts"
 import type { Sighting } from "../Sighting.ts"
 import { Direction, type DirectionListener } from "./Direction.ts"
+import { HeldTotal } from "./TcpReassembly.ts"
 
 /** TCP streams followed at once. The oldest makes room for another. */
 const STREAMS_MAX = 4096
@@ -8,6 +9,7 @@ const STREAMS_MAX = 4096
 /** Follows every TCP stream of a capture that may be iWARP. */
 export class IwarpStreams {
   readonly #listener: DirectionListener
+  readonly #held = new HeldTotal()
   /** By addresses and ports. */
   readonly #directions = new Map<string, Direction>()
 
@@ -29,7 +31,7 @@ export class IwarpStreams {
     }
     const reverseKey = `${destination}:${destinationPort}>${source}:${sourcePort}`
     if (direction === undefined) {
-      direction = new Direction(source, destination, sourcePort, destinationPort, this.#listener)
+      direction = new Direction(source, destination, sourcePort, destinationPort, this.#listener, this.#held)
       this.#add(key, direction)
       const reverse = this.#directions.get(reverseKey)
       if (reverse !== undefined) {
@@ -47,6 +49,8 @@ export class IwarpStreams {
     if (tcpEnd <= tcpStart) return
     direction.isFresh = false
     direction.tcp.push(tcpSequence, data.subarray(tcpStart, Math.min(tcpEnd, data.length)), tcpEnd - tcpStart, frame)
+    // What comes later is not looked at.
+    if (direction.isOther) direction.tcp.end()
   }
 
   /** Says that the capture has ended. */

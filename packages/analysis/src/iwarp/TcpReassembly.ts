@@ -19,6 +19,13 @@ interface Held {
 /** What is held while a segment is awaited. Beyond it the segment counts as lost. */
 const HELD_BYTES_MAX = 1 << 20
 const HELD_SEGMENTS_MAX = 1024
+/** What all streams that share a {@link HeldTotal} hold. */
+const HELD_TOTAL_MAX = 1 << 24
+
+/** Octets held by streams together, so that many streams are bounded as one is. */
+export class HeldTotal {
+  bytes = 0
+}
 
 /**
  * Puts one direction of a TCP stream in order (RFC 9293 §3.4): segments may come late, twice, overlap, be cut by the
@@ -30,14 +37,16 @@ export class TcpReassembly {
   #next: number | undefined
   #held: Array<Held> = []
   #heldBytes = 0
+  readonly #total: HeldTotal
   /** Segments that were there already, whole. */
   repeated = 0
   /** Segments that came after later ones. */
   outOfOrder = 0
   lostBytes = 0
 
-  constructor(sink: StreamSink) {
+  constructor(sink: StreamSink, total: HeldTotal = new HeldTotal()) {
     this.#sink = sink
+    this.#total = total
   }
 
   /** The first sequence number, from a SYN. */
@@ -57,7 +66,7 @@ export class TcpReassembly {
       return
     }
     this.#hold({ sequence, octets: octets.slice(), bytes, frame })
-    while (this.#heldBytes > HELD_BYTES_MAX || this.#held.length > HELD_SEGMENTS_MAX) this.#skip()
+    while (this.#isFull()) this.#skip()
   }
 
   /** What was held for a segment that never came is handed on. */
@@ -65,11 +74,22 @@ export class TcpReassembly {
     while (this.#held.length > 0) this.#skip()
   }
 
+  #isFull(): boolean {
+    if (this.#held.length === 0) return false
+    const isMuch = this.#heldBytes > HELD_BYTES_MAX || this.#total.bytes > HELD_TOTAL_MAX
+    return isMuch || this.#held.length > HELD_SEGMENTS_MAX
+  }
+
   #hold(segment: Held): void {
     let at = this.#held.length
     while (at > 0 && ((segment.sequence - this.#held[at - 1]!.sequence) | 0) < 0) at--
     this.#held.splice(at, 0, segment)
-    this.#heldBytes += segment.octets.length
+    this.#count(segment.octets.length)
+  }
+
+  #count(bytes: number): void {
+    this.#heldBytes += bytes
+    this.#total.bytes += bytes
   }
 
   #deliver({ sequence, octets, bytes, frame }: Held): void {
@@ -94,7 +114,7 @@ export class TcpReassembly {
     for (let first = this.#held[0]; first !== undefined; first = this.#held[0]) {
       if (((first.sequence - this.#next!) | 0) > 0) return
       this.#held.shift()
-      this.#heldBytes -= first.octets.length
+      this.#count(-first.octets.length)
       this.#deliver(first)
     }
   }
