@@ -29,11 +29,11 @@ const surfaceOf = (stream: Stream): { readonly surface: Surface; readonly gone: 
     process.exitCode = exitCodes.notWell
     process.stderr.write(`error: the output cannot be written: ${error.message}\n`)
   })
-  const write = (text: string): Effect.Effect<void> =>
+  const write = (piece: string | Uint8Array): Effect.Effect<void> =>
     Effect.callback((resume) => {
       const done = () => resume(Effect.void)
       if (gone || stream.destroyed) return done()
-      if (stream.write(text)) return done()
+      if (stream.write(piece)) return done()
       const settle = () => {
         stream.off("drain", settle)
         stream.off("close", settle)

@@ -2,8 +2,10 @@ import { Context, type Effect } from "effect"
 
 /** One side of the screen: where text goes, and whether somebody watches. */
 export interface Surface {
-  /** Writes, and waits while the reader is slower than we are. After the reader has gone it does nothing. */
-  readonly write: (text: string) => Effect.Effect<void>
+  /**
+   * Writes text or octets, and waits while the reader is slower than we are. After the reader has gone it does nothing.
+   */
+  readonly write: (piece: string | Uint8Array) => Effect.Effect<void>
   readonly isTerminal: boolean
   /** Whether colours are wanted: a terminal, and no NO_COLOR. */
   readonly color: boolean

@@ -42,8 +42,9 @@ export const rdmakit = async (args: ReadonlyArray<string>, setting: Setting = {}
     write: (piece) =>
       Effect.sync(() => {
         if (side === "out" && ++writes > readerLeavesAfter) return
-        text[side] += piece
-        if (side === "err") setting.watch?.(piece, interrupts.signal)
+        const characters = typeof piece === "string" ? piece : Buffer.from(piece).toString("latin1")
+        text[side] += characters
+        if (side === "err") setting.watch?.(characters, interrupts.signal)
       }),
     isTerminal: terminal,
     color: terminal,

@@ -81,7 +81,7 @@ describe("progress", () => {
   ) => {
     let text = ""
     let now = 0
-    const write = (piece: string) =>
+    const write = (piece: string | Uint8Array) =>
       Effect.sync(() => {
         text += piece
       })

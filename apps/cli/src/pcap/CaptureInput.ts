@@ -66,6 +66,14 @@ export const pathOf = Effect.fnUntraced(function* (file: string) {
 const refusedFile = (file: string, why: string): Refused =>
   new Refused({ message: `${file}: found "${file}", expected a capture; ${why}` })
 
+/** The refusal of a file that the system does not read; undefined where something else went wrong. */
+const unreadable = (file: string, error: unknown): Refused | undefined => {
+  const code = error instanceof Error && "code" in error ? String(error.code) : undefined
+  if (code === "EACCES" || code === "EPERM") return refusedFile(file, "permission denied")
+  if (code === "EIO" || code === "EISDIR" || code === "ENXIO") return refusedFile(file, "it cannot be read")
+  return undefined
+}
+
 /** The reader of our output has gone, or has enough: nothing is wrong. */
 class Enough extends Error {}
 
@@ -75,8 +83,8 @@ export const enough = (): never => {
 }
 
 export interface VisitOptions {
-  /** Text to be written whenever a piece of the file was read. */
-  readonly text?: (() => string) | undefined
+  /** Text or octets to be written whenever a piece of the file was read. */
+  readonly text?: (() => string | Uint8Array) | undefined
 }
 
 /**
@@ -105,7 +113,7 @@ export const visitFile = Effect.fnUntraced(function* (
   }
   const write = async (): Promise<void> => {
     const piece = text?.() ?? ""
-    if (piece !== "") await Effect.runPromise(out.write(piece))
+    if (piece.length > 0) await Effect.runPromise(out.write(piece))
     if (readerGone()) enough()
   }
   const read = Effect.tryPromise({
@@ -133,10 +141,8 @@ export const visitFile = Effect.fnUntraced(function* (
         if (packets > 0) return Effect.as(Effect.promise(write).pipe(Effect.ignoreCause), done(message))
         return Effect.fail(new Refused({ message }))
       }
-      const code = error instanceof Error && "code" in error ? String(error.code) : undefined
-      if (code === "EACCES" || code === "EPERM") return Effect.fail(refusedFile(file, "permission denied"))
-      if (code === "EIO" || code === "EISDIR") return Effect.fail(refusedFile(file, "it cannot be read"))
-      return Effect.die(error)
+      const refused = unreadable(file, error)
+      return refused === undefined ? Effect.die(error) : Effect.fail(refused)
     }),
     Effect.map((visited) => (visited.packets === packets ? visited : { ...visited, packets, startNs: clock.startNs })),
     Effect.ensuring(line.clear),
@@ -201,8 +207,9 @@ export const mergedRecords = Effect.fnUntraced(function* (
         yield record
       }
     } catch (error) {
-      if (!(error instanceof CaptureError) || error.reason === "unwritable") throw error
-      const message = error.message.replace(`${workingDirectory}/`, "").replace(`${STDIN}@`, `${STDIN_NAME}@`)
+      const name = path.replace(`${workingDirectory}/`, "")
+      if (!(error instanceof CaptureError)) throw unreadable(name, error) ?? error
+      const message = error.message.replace(path, name).replace(`${STDIN}@`, `${STDIN_NAME}@`)
       if (packets === 0) throw new Refused({ message })
       faults.push(message)
     }

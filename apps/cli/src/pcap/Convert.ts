@@ -1,10 +1,11 @@
 import { Observer } from "@rdmakit/analysis"
+import type { CaptureRecord } from "@rdmakit/pcap"
 import { Effect, Option } from "effect"
 import { Exit, exitCodes, Refused } from "../Exit.ts"
 import { counted } from "../Figures.ts"
-import { print, tell } from "../Screen.ts"
+import { print, Screen, tell } from "../Screen.ts"
 import { STDIN } from "../StandardInput.ts"
-import { filterOf, mergedRecords, type SelectionInput, visitFile } from "./CaptureInput.ts"
+import { enough, filterOf, mergedRecords, type SelectionInput, visitFile } from "./CaptureInput.ts"
 import { type CaptureFormat, type CaptureWriter, refusalOf, writeCapture } from "./CaptureOutput.ts"
 
 export interface ConvertInput extends SelectionInput {
@@ -30,11 +31,13 @@ const summary = Effect.fnUntraced(function* (
 ) {
   const out = input.files.at(-1)!
   const { packets, faults } = written
+  const { readerGone } = yield* Screen
   const ok = faults.length === 0
   for (const fault of faults) yield* tell(`warning: ${fault}`)
   // The capture itself may go to the standard output.
   if (input.json && out !== STDIN) yield* print(JSON.stringify({ ok, out, packets, faults }))
-  else yield* tell(`${out === STDIN ? "standard output" : out}: ${counted(packets, "packet")}`)
+  else if (out !== STDIN || !readerGone())
+    yield* tell(`${out === STDIN ? "standard output" : out}: ${counted(packets, "packet")}`)
   if (!ok) return yield* new Exit({ code: exitCodes.notWell })
 })
 
@@ -54,15 +57,16 @@ const copy = Effect.fnUntraced(function* (input: ConvertInput, file: string, wri
   const observer = new Observer()
   const filter = yield* filterOf(input, observer)
   let failure: unknown
-  const visited = yield* visitFile(file, (record) => {
-    if (failure !== undefined) return
+  const convertRecord = (record: CaptureRecord): void => {
     if (record.kind === "packet" && !filter.isEmpty && !filter.passes(observer.observe(record))) return
     try {
       writer.record(record)
     } catch (error) {
       failure = error
+      enough()
     }
-  })
+  }
+  const visited = yield* visitFile(file, convertRecord, { text: writer.takeOutput })
   if (failure !== undefined) yield* refusalOf(failure, input.files.at(-1)!)
   return { packets: writer.packets(), faults: visited.fault === undefined ? [] : [visited.fault] }
 })
@@ -82,10 +86,13 @@ const join = Effect.fnUntraced(function* (input: ConvertInput & { readonly rotat
   const faults: Array<string> = []
   const records = yield* mergedRecords(input.files.slice(0, -1), input.rotated, faults)
   const out = input.files.at(-1)!
+  const { out: screen, readerGone } = yield* Screen
   yield* Effect.tryPromise({
     try: async (signal) => {
       for await (const { record } of records) {
-        if (signal.aborted) return
+        const piece = writer.takeOutput()
+        if (piece.length > 0) await Effect.runPromise(screen.write(piece))
+        if (signal.aborted || readerGone()) return
         if (record.kind === "packet" && !filter.isEmpty && !filter.passes(observer.observe(record))) continue
         writer.record(record)
       }

@@ -30,6 +30,9 @@ const resolutionText = (ticksPerSecond: bigint): string => {
 
 const linkText = ({ linkType }: CaptureInterface): string => linkTypeOf(linkType) ?? `link type ${linkType}`
 
+/** What files say of themselves goes to a terminal without what would command it. */
+const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, "\ufffd")
+
 /** Says what captures hold. */
 export const info = Effect.fnUntraced(function* (input: InfoInput) {
   let ok = true
@@ -93,12 +96,17 @@ const tellInfo = Effect.fnUntraced(function* (result: FileInfo) {
   const { visited, counts, interfaces, addresses } = result
   const { packets, wireBytes, cut, durationNs, outOfOrder } = counts
   const lines = [
-    `${paint.bold(visited.name)}  ${result.format}${result.writer === undefined ? "" : `, by ${result.writer}`}`,
+    `${paint.bold(visited.name)}  ${result.format}${result.writer === undefined ? "" : `, by ${printable(result.writer)}`}`,
   ]
   for (const each of interfaces.slice(0, 16)) {
     const name = interfaceName(each)
     const snap = each.snapLength === 0 ? "no limit" : `snap length ${grouped(each.snapLength)}`
-    const parts = [name, linkText(each), snap, resolutionText(each.ticksPerSecond)]
+    const parts = [
+      name === undefined ? undefined : printable(name),
+      linkText(each),
+      snap,
+      resolutionText(each.ticksPerSecond),
+    ]
     if (each.fcsOctets !== undefined && each.fcsOctets > 0) parts.push(`check sequence of ${each.fcsOctets}`)
     lines.push(`  interface   ${parts.filter((part) => part !== undefined).join(", ")}`)
   }
