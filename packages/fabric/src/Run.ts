@@ -195,7 +195,7 @@ export class WorldRun implements Run {
       const next = Math.min(watching?.next ?? NEVER, stall?.next ?? NEVER)
       left -= world.run(Math.min(next, until), left)
       // With nothing left to do there is nothing left to see.
-      if (left === 0 || next >= until || world.kernel.pendingEvents === 0) return left < budget
+      if (left === 0 || next >= until || world.kernel.isDone) return left < budget
       if (watching?.next === next) watching.look(next)
       if (stall?.next === next && stall.look(next)) {
         this.deadlocked = true
@@ -232,7 +232,7 @@ export class WorldRun implements Run {
   outcome(partial: boolean): RunOutcome {
     const { world } = this
     const { flows, kernel } = world
-    const isStopped = !partial && !this.deadlocked && this.until !== NEVER && kernel.pendingEvents > 0
+    const isStopped = !partial && !this.deadlocked && this.until !== NEVER && !kernel.isDone
     const simulatedPs = this.simulatedUntil(isStopped ? this.until : kernel.now)
     const totals = world.totals()
     const portTime = simulatedPs * world.ports.count
@@ -270,7 +270,7 @@ export class WorldRun implements Run {
     const notes: Array<string> = [...this.known]
     if (world.flows.count === 0) notes.push("there are no flows: nothing was simulated but an idle network")
     if (deadlock !== null) {
-      const isOver = this.deadlocked || world.kernel.pendingEvents === 0
+      const isOver = this.deadlocked || world.kernel.isDone
       const what = isOver ? "deadlock" : "when the run ended, perhaps in a deadlock"
       notes.push(
         `${what}: PFC pauses priority ${deadlock.priority} at ports that wait for each other: ${deadlock.text}`,

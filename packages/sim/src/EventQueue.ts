@@ -127,6 +127,11 @@ export class EventQueue {
     return this.payload[((node - this.fixed) << 1) | 1]!
   }
 
+  /** Whether no event waits, not even a cancelled one. */
+  get isEmpty(): boolean {
+    return this.slotsOccupied === 0 && this.heap.length === 0 && this.activeAt === this.active.length
+  }
+
   /** Events waiting, cancelled ones included; counted when asked. */
   get size(): number {
     let count = this.heap.length + this.active.length - this.activeAt

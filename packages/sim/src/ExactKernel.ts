@@ -105,6 +105,10 @@ export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
   get pendingEvents(): number {
     return this.queue.size
   }
+  /** Whether nothing is left to happen. */
+  get isDone(): boolean {
+    return this.queue.isEmpty
+  }
 
   /** Asks for `onCall(time, target, argument)`: targets below 64, arguments below 2^24. */
   callAt(time: Time, target: number, argument: number): void {
