@@ -41,7 +41,7 @@ const MOST_INTERFACES = 65536
 const MOST_INTERFACE_OCTETS = 16 * 1024 * 1024
 const DAMAGED = "the file is damaged"
 /** Records of names in one block. */
-const MOST_NAMES = 131072
+const MOST_NAMES = 65536
 
 const padded = (octets: number): number => (octets + 3) & ~3
 
