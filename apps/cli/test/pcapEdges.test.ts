@@ -167,3 +167,14 @@ test("what a file says of itself does not command the terminal", async () => {
   expect(out).toContain("by tool\ufffd[2J")
   expect(out).toContain("interface   eth\ufffd]0;x\ufffd\ufffd0, ethernet")
 })
+
+test("of very many interfaces the first are told, and how many there are", async () => {
+  const many = written((writer) => {
+    for (let id = 0; id < 5000; id++) writer.interface(ethernet)
+  })
+  const cwd = folderOf({ many })
+  const { out } = await pcap(cwd, "info", "many")
+  expect(out).toContain("\n  interfaces  4,984 more\n")
+  const json = JSON.parse((await pcap(cwd, "info", "many", "--json")).out)
+  expect([json.interfaces.length, json.interfaceCount]).toEqual([4096, 5000])
+})

@@ -19,7 +19,9 @@ interface FileInfo {
   readonly counts: OverviewCounts
   readonly addresses: number
   readonly format: string
+  /** The first of them. */
   readonly interfaces: ReadonlyArray<CaptureInterface>
+  readonly interfaceCount: number
   readonly writer: string | undefined
 }
 
@@ -29,6 +31,10 @@ const resolutionText = (ticksPerSecond: bigint): string => {
 }
 
 const linkText = ({ linkType }: CaptureInterface): string => linkTypeOf(linkType) ?? `link type ${linkType}`
+
+/** Files made by joining many have one for each. */
+const INTERFACES_KEPT = 4096
+const INTERFACES_SHOWN = 16
 
 /** What files say of themselves goes to a terminal without what would command it. */
 const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, "\ufffd")
@@ -41,12 +47,14 @@ export const info = Effect.fnUntraced(function* (input: InfoInput) {
     const filter = yield* filterOf(input, observer)
     const overview = new Overview()
     const interfaces: Array<CaptureInterface> = []
+    let interfaceCount = 0
     let format = ""
     let writer: string | undefined
     const packets = packetVisitor(observer, filter, (packet, sighting) => overview.packet(packet, sighting))
     const visited = yield* visitFile(file, (record: CaptureRecord) => {
-      if (record.kind === "interface") interfaces.push(record.interface)
-      else if (record.kind === "section" && format === "") {
+      if (record.kind === "interface") {
+        if (interfaceCount++ < INTERFACES_KEPT) interfaces.push(record.interface)
+      } else if (record.kind === "section" && format === "") {
         format = `${record.format}, ${record.littleEndian ? "little" : "big"}-endian`
         writer = optionTexts(record.options, optionCodes.section.application)[0]
       } else packets(record)
@@ -57,6 +65,7 @@ export const info = Effect.fnUntraced(function* (input: InfoInput) {
       addresses: observer.addresses.count,
       format,
       interfaces,
+      interfaceCount,
       writer,
     }
     ok &&= visited.fault === undefined
@@ -66,7 +75,7 @@ export const info = Effect.fnUntraced(function* (input: InfoInput) {
   if (!ok) return yield* new Exit({ code: exitCodes.notWell })
 })
 
-const infoJson = ({ visited, counts, addresses, format, interfaces, writer }: FileInfo) => ({
+const infoJson = ({ visited, counts, addresses, format, interfaces, interfaceCount, writer }: FileInfo) => ({
   file: visited.name,
   ok: visited.fault === undefined,
   format,
@@ -79,6 +88,7 @@ const infoJson = ({ visited, counts, addresses, format, interfaces, writer }: Fi
     ticksPerSecond: Number(each.ticksPerSecond),
     fcsOctets: each.fcsOctets,
   })),
+  interfaceCount,
   start: visited.startNs === undefined ? undefined : formatTime(visited.startNs),
   addresses,
   ...counts,
@@ -98,7 +108,7 @@ const tellInfo = Effect.fnUntraced(function* (result: FileInfo) {
   const lines = [
     `${paint.bold(visited.name)}  ${result.format}${result.writer === undefined ? "" : `, by ${printable(result.writer)}`}`,
   ]
-  for (const each of interfaces.slice(0, 16)) {
+  for (const each of interfaces.slice(0, INTERFACES_SHOWN)) {
     const name = interfaceName(each)
     const snap = each.snapLength === 0 ? "no limit" : `snap length ${grouped(each.snapLength)}`
     const parts = [
@@ -110,6 +120,8 @@ const tellInfo = Effect.fnUntraced(function* (result: FileInfo) {
     if (each.fcsOctets !== undefined && each.fcsOctets > 0) parts.push(`check sequence of ${each.fcsOctets}`)
     lines.push(`  interface   ${parts.filter((part) => part !== undefined).join(", ")}`)
   }
+  const further = result.interfaceCount - INTERFACES_SHOWN
+  if (further > 0) lines.push(`  interfaces  ${grouped(further)} more`)
   lines.push(
     `  packets     ${grouped(packets)}, ${quantity(wireBytes, "B")} on the wire, ${counted(addresses, "address", "addresses")}`,
   )
