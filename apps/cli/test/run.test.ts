@@ -130,8 +130,10 @@ describe("Ctrl-C", () => {
     const watch = (text: string, signal: () => boolean) => {
       if (text.includes("hops/s")) signal()
     }
-    const args = ["run", "pfcdemo/timely.config.txt", "--out", out]
-    const run = await rdmakit(args, { terminal: true, watch })
+    // 3.2 GB: many seconds of work, however fast it gets.
+    const scenario = { topology: { builder: "star", hosts: 17 }, flows: [{ from: "0..15", to: 16, size: "200MB" }] }
+    const cwd = folderOf({ "long.json": JSON.stringify({ ...scenario, controller: { name: "hpcc" } }) })
+    const run = await rdmakit(["run", "long.json", "--out", out], { cwd, terminal: true, watch })
     expect(run.code).toBe(130)
     expect(run.out).toContain("unfinished: the results are partial")
     const { partial, flowsFinished, unfinished } = summaryOf(out)
