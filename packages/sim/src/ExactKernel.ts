@@ -1,8 +1,8 @@
 import { Flag, Layout, Opcode, type Packet } from "@rdmakit/packet"
 import { Drop, NEVER, type NicPorts, Shortcut, type SwitchPorts, type Time } from "@rdmakit/protocol"
-import { uniform } from "@rdmakit/units"
 import { Departures } from "./Departures.ts"
 import type { ExactKernelOptions } from "./ExactKernelOptions.ts"
+import { FrameLosses } from "./FrameLosses.ts"
 import { PathCache } from "./PathCache.ts"
 import { PauseClock } from "./PauseClock.ts"
 import * as P from "./PortTable.ts"
@@ -57,14 +57,9 @@ export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
   private between = true
 
   private readonly pfcBytes: number
-  private readonly seed: number
-  private readonly losses: ReadonlyMap<number, ReadonlySet<number>> | undefined
-  private readonly draw: ((port: number) => boolean) | undefined
+  protected readonly losses: FrameLosses
   /** Whether every arrival is looked at: something may be lost. */
   private readonly anyLoss: boolean
-  protected readonly lossRate: Float64Array
-  /** Frames that crossed each link where any may be lost. */
-  private readonly crossed: Float64Array
   /** Of each port: its pending wake-up's event, and its time (ps, or NEVER). */
   private readonly wakeEvent: Int32Array
   private readonly wakeTimes: Float64Array
@@ -78,20 +73,12 @@ export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
     if (options.hopsMax > HOPS_LIMIT)
       throw new RangeError(`hopsMax is ${options.hopsMax}, expected at most ${HOPS_LIMIT}`)
     this.pfcBytes = options.pfcBytes
-    this.seed = options.seed ?? 0
-    this.losses = options.losses
+    this.losses = new FrameLosses(options)
+    this.anyLoss = this.losses.any
     this.paths = new PathCache(options.hopsMax)
     const prefetch = new Prefetch(pool, this.ports)
     this.queue.onOpen = (nodes, count) => prefetch.fetch(nodes, count, this.fixedNodes)
     this.pauses = new PauseClock(network.ports)
-    this.lossRate = network.lossRate
-    this.draw = options.isLost
-    this.anyLoss =
-      network.lossRate.some((rate) => rate > 0) ||
-      (options.losses?.size ?? 0) > 0 ||
-      options.isLost !== undefined ||
-      options.faults === true
-    this.crossed = new Float64Array(this.anyLoss ? network.ports : 0)
     this.wakeEvent = new Int32Array(network.ports)
     this.wakeTimes = new Float64Array(network.ports).fill(NEVER)
     this.received = new Int32Array(network.ports)
@@ -302,16 +289,7 @@ export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
 
   /** Why a frame that arrives is lost; 0: it is not. */
   protected lossOf(from: number, packet: Packet): number {
-    if (this.draw !== undefined) return this.draw(from) ? LinkLoss : 0
-    return packet.opcode !== Opcode.Pfc && this.isLost(from) ? LinkLoss : 0
-  }
-
-  private isLost(from: number): boolean {
-    const ordinal = this.crossed[from]!
-    this.crossed[from] = ordinal + 1
-    const rate = this.lossRate[from]!
-    if (rate > 0 && uniform(this.seed, from, ordinal) < rate) return true
-    return this.losses !== undefined && this.losses.get(from)?.has(ordinal) === true
+    return this.losses.takes(from, packet.opcode === Opcode.Pfc) ? LinkLoss : 0
   }
 
   protected drop(packet: Packet, node: number, reason: number): void {

@@ -39,7 +39,7 @@ export class FaultyKernel extends ExactKernel {
 
   /** From now on so many of the frames that arrive from a port are lost by chance, 0 to 1. */
   setLossRate(port: number, rate: number): void {
-    this.lossRate[port] = rate
+    this.losses.setRate(port, rate)
   }
 
   /**

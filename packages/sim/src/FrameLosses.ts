@@ -1,0 +1,39 @@
+import { uniform } from "@rdmakit/units"
+import type { ExactKernelOptions } from "./ExactKernelOptions.ts"
+
+/** Which frames get lost on the links they cross: by chance, by number, or as a model with draws of its own says. */
+export class FrameLosses {
+  /** Whether any may be lost at all. */
+  readonly any: boolean
+  private readonly seed: number
+  private readonly rate: Float64Array
+  private readonly ordinals: ReadonlyMap<number, ReadonlySet<number>> | undefined
+  private readonly draw: ((port: number) => boolean) | undefined
+  /** Frames that crossed each link, by sending port, PFC frames apart. */
+  private readonly crossed: Float64Array
+
+  constructor({ network, losses, isLost, seed = 0, faults = false }: ExactKernelOptions) {
+    this.seed = seed
+    this.rate = network.lossRate
+    this.ordinals = losses
+    this.draw = isLost
+    this.any = faults || isLost !== undefined || (losses?.size ?? 0) > 0 || network.lossRate.some((rate) => rate > 0)
+    this.crossed = new Float64Array(this.any ? network.ports : 0)
+  }
+
+  /** From now on so many of the frames from a port are lost by chance, 0 to 1. */
+  setRate(port: number, rate: number): void {
+    this.rate[port] = rate
+  }
+
+  /** Whether the frame that has crossed the link of `port` is lost. PFC frames are lost only by a model's own draws. */
+  takes(port: number, isPfc: boolean): boolean {
+    if (this.draw !== undefined) return this.draw(port)
+    if (isPfc) return false
+    const ordinal = this.crossed[port]!
+    this.crossed[port] = ordinal + 1
+    const rate = this.rate[port]!
+    if (rate > 0 && uniform(this.seed, port, ordinal) < rate) return true
+    return this.ordinals?.get(port)?.has(ordinal) === true
+  }
+}
