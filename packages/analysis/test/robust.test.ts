@@ -1,7 +1,7 @@
 import { crc32 } from "@rdmakit/wire/crc"
 import { Operation } from "@rdmakit/wire/infiniband"
 import { describe, expect, it, test } from "vitest"
-import { CaptureAnalysis, diagnose, flowRows } from "../src/index.ts"
+import { CaptureAnalysis, Conversations, diagnose, flowRows, Observer } from "../src/index.ts"
 import { captures, readPackets } from "./capture.ts"
 import { analyseSpoiled } from "./fuzz.ts"
 import { captured, diagnosed, framesOf, roce, send } from "./synthetic.ts"
@@ -25,6 +25,24 @@ describe("bounds", () => {
     expect(analysis.conversations.flows.length).toBe(1 << 15)
     expect(analysis.conversations.overflow).toBe(100_000 - (1 << 15))
     expect(diagnose(analysis).notes.join("\n")).toContain("67232 packets of further queue pairs are counted only")
+  })
+
+  it("a scan of a whole network is no burden", () => {
+    const conversations = new Conversations()
+    const [packet] = captured([send(0, 1)])
+    const sighting = new Observer().observe(packet!)
+    for (let host = 0; host < 1 << 15; host++) {
+      sighting.destination = host
+      conversations.take(sighting)
+    }
+    const before = process.memoryUsage().heapUsed
+    for (let host = 1 << 15; host < 1 << 19; host++) {
+      sighting.destination = host
+      conversations.take(sighting)
+    }
+    expect(conversations.overflow).toBe((1 << 19) - (1 << 15))
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(32e6)
+    expect(conversations.talks(sighting.source, sighting.destination)).toBe(false)
   })
 
   it("a million requests without an answer are no burden", () => {

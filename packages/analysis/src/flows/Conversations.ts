@@ -45,7 +45,7 @@ export class Conversations {
 
   /** Whether anything of RDMA goes from one host to another. */
   talks(source: number, destination: number): boolean {
-    return (this.#pairs.get(source * HOSTS + destination)?.flows.size ?? 0) > 0
+    return this.#pairOf(source, destination) !== undefined
   }
 
   /** Takes a packet with a transport. Of a request it says whether it is new. */
@@ -101,14 +101,18 @@ export class Conversations {
     ) {
       return last
     }
-    const pair = this.#pairOf(source, destination)
+    let pair = this.#pairOf(source, destination)
     const key = destinationQp + QPS * (sourceQp + 1)
-    let flow = pair.flows.get(key)
+    let flow = pair?.flows.get(key)
     if (flow === undefined) {
       if (this.#count === FLOWS_MAX) return undefined
       const { service } = operation!.opcode
       flow = new Flow(sighting, service === "Cnp" ? "Rc" : service)
       this.#count++
+      if (pair === undefined) {
+        pair = { flows: new Map(), lonely: [] }
+        this.#pairs.set(source * HOSTS + destination, pair)
+      }
       pair.flows.set(key, flow)
       this.#announce(flow, pair)
     }
@@ -116,17 +120,13 @@ export class Conversations {
     return flow
   }
 
-  #pairOf(source: number, destination: number): HostPair {
-    const key = source * HOSTS + destination
-    const known = this.#pairs.get(key)
-    if (known !== undefined) return known
-    const pair: HostPair = { flows: new Map(), lonely: [] }
-    this.#pairs.set(key, pair)
-    return pair
+  /** Undefined where nothing that is followed goes from one to the other. */
+  #pairOf(source: number, destination: number): HostPair | undefined {
+    return this.#pairs.get(source * HOSTS + destination)
   }
 
   #known(source: number, destination: number, qp: number | undefined): Flow | undefined {
-    return qp === undefined ? undefined : this.#pairs.get(source * HOSTS + destination)?.flows.get(qp)
+    return qp === undefined ? undefined : this.#pairOf(source, destination)?.flows.get(qp)
   }
 
   /** A new direction: connection management may know the other one already. */
@@ -140,7 +140,8 @@ export class Conversations {
   /** Finds the direction whose requests an answer is for: the one that has sent its PSN. */
   #pair(flow: Flow, sighting: Sighting): void {
     if (flow.attempts++ >= ATTEMPTS_MAX && flow.attempts % ATTEMPTS_MAX !== 0) return
-    const candidates = this.#pairOf(flow.destination, flow.source).lonely.filter(
+    const lonely = this.#pairOf(flow.destination, flow.source)?.lonely ?? []
+    const candidates = lonely.filter(
       (other) => other.reverse === undefined && other.service === flow.service && other.requests.hasSent(sighting.psn),
     )
     const samePort = candidates.filter(({ sourcePort }) => sourcePort === flow.sourcePort)
@@ -159,7 +160,7 @@ export class Conversations {
   }
 
   #forget(flow: Flow): void {
-    const { lonely } = this.#pairOf(flow.source, flow.destination)
+    const { lonely } = this.#pairOf(flow.source, flow.destination)!
     const at = lonely.indexOf(flow)
     if (at >= 0) lonely.splice(at, 1)
   }
