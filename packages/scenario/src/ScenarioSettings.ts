@@ -77,20 +77,23 @@ export const admissionModel = (section: ScenarioAdmission): AdmissionModel | und
   return { make: (flows) => new Admission(limits, flows), grantDelayPs: section.grantDelay ?? 0 }
 }
 
+/** The settings that fields of `transport` stand for. */
+export const transportNames: Readonly<Record<keyof ScenarioTransport, keyof TransportSettings>> = {
+  mtu: "mtuBytes",
+  framing: "framing",
+  baseRtt: "baseRtt",
+  ackEvery: "ackEvery",
+  nakInterval: "nakIntervalPs",
+  ackDuplicates: "ackDuplicates",
+  ackTimeout: "ackTimeoutPs",
+  retryCount: "retryCount",
+  repace: "repace",
+  recovery: "recovery",
+  bdpPackets: "bdpPackets",
+  reorderPackets: "reorderPackets",
+  ackTimeoutHigh: "ackTimeoutHighPs",
+  ackTimeoutFewPackets: "ackTimeoutFewPackets",
+}
+
 export const transportSettings = (section: ScenarioTransport): TransportSettings =>
-  renamed<TransportSettings>(section, {
-    mtu: "mtuBytes",
-    framing: "framing",
-    baseRtt: "baseRtt",
-    ackEvery: "ackEvery",
-    nakInterval: "nakIntervalPs",
-    ackDuplicates: "ackDuplicates",
-    ackTimeout: "ackTimeoutPs",
-    retryCount: "retryCount",
-    repace: "repace",
-    recovery: "recovery",
-    bdpPackets: "bdpPackets",
-    reorderPackets: "reorderPackets",
-    ackTimeoutHigh: "ackTimeoutHighPs",
-    ackTimeoutFewPackets: "ackTimeoutFewPackets",
-  })
+  renamed<TransportSettings>(section, transportNames)

@@ -98,6 +98,10 @@ transport:
     )
     const selective = (rest: string) => refused(`${star}transport: { recovery: selective-repeat, ${rest} }`)
     expect(await selective("bdpPackets: 10, reorderPackets: 5")).toMatch(/bdpPackets: .*at most reorderPackets, 5/)
-    expect(await selective("ackTimeout: 1ms, ackTimeoutHigh: 1us")).toMatch(/ackTimeoutHigh: .*at least ackTimeout/)
+    expect(await selective("bdpPackets: 3000")).toMatch(/bdpPackets: .*at most reorderPackets, 2048/)
+    expect(await selective("ackTimeout: 1ms, ackTimeoutHigh: 1us")).toMatch(
+      /ackTimeoutHigh: .*at least ackTimeout(?!Ps)/,
+    )
+    expect(await selective("ackTimeoutHigh: 50us")).toMatch(/ackTimeoutHigh: .*ackTimeout is 100us unless it is given/)
   })
 })
