@@ -1,4 +1,4 @@
-import { layout } from "./Layout.ts"
+import { layout, reservedFaults } from "./Layout.ts"
 import { EmitError, put16, put32, space, u16, u32, uint } from "./Octets.ts"
 import { failed, NO_FAULTS, type Parse, parsed, type Result, shortage, wrong } from "./Result.ts"
 
@@ -104,9 +104,7 @@ const parseFragment = (octets: Uint8Array, start: number, end: number): Parse<Ip
     moreFragments: (word & 1) !== 0,
     identification: u32(octets, start + 4),
   } as const
-  const reserved = octets[start + 1]! | (word & 6)
-  const faults = reserved === 0 ? NO_FAULTS : [wrong("ignored", FORMAT, "reserved", start + 1, reserved, "0")]
-  return parsed<Ipv6Extension>(value, start + 8, end, faults)
+  return parsed<Ipv6Extension>(value, start + 8, end, reservedFaults(IPV6_FRAGMENT, octets, start))
 }
 
 export const ipv6ExtensionBytes = (value: Ipv6Extension): number => {

@@ -1,6 +1,6 @@
-import { layout } from "./Layout.ts"
+import { layout, reservedFaults } from "./Layout.ts"
 import { put24, space, u24, uint } from "./Octets.ts"
-import { failed, NO_FAULTS, type Parse, parsed, shortage, wrong } from "./Result.ts"
+import { failed, NO_FAULTS, type Parse, parsed, shortage } from "./Result.ts"
 
 /** VXLAN (RFC 7348 §5): an Ethernet frame follows. */
 export interface Vxlan {
@@ -20,9 +20,8 @@ export const parseVxlan = (octets: Uint8Array, start = 0, end = octets.length): 
   if (short !== undefined) return short
   const flags = octets[start]!
   if ((flags & VALID) === 0) return failed("value", "vxlan", "valid", start, 0, "1")
-  const reserved =
-    flags !== VALID ? start : u24(octets, start + 1) !== 0 ? start + 1 : octets[start + 7] !== 0 ? start + 7 : -1
-  const faults = reserved < 0 ? NO_FAULTS : [wrong("ignored", "vxlan", "reserved", reserved, octets[reserved]!, "0")]
+  const isClear = flags === VALID && u24(octets, start + 1) === 0 && octets[start + 7] === 0
+  const faults = isClear ? NO_FAULTS : reservedFaults(VXLAN, octets, start)
   return parsed({ vni: u24(octets, start + 4) }, start + VXLAN_BYTES, end, faults)
 }
 

@@ -72,6 +72,12 @@ const requireError = (error: WireError, octets: Uint8Array): void => {
   require(error.field !== "" && error.format !== "", "an error without a place")
 }
 
+/** A fault lies in its header, and what is ignored is not 0. */
+const requireFault = (fault: WireError, payloadStart: number): void => {
+  require(fault.offset >= 0 && fault.offset < payloadStart, `${fault.format}: a fault at ${fault.offset}`)
+  require(fault.what !== "ignored" || Number(fault.found) > 0, `${fault.format}: a fault without what is wrong`)
+}
+
 const same = (left: Uint8Array, right: Uint8Array): boolean => {
   if (left.length !== right.length) return false
   for (let at = 0; at < left.length; at++) if (left[at] !== right[at]) return false
@@ -87,7 +93,7 @@ const tryFormat = ({ parse, emit }: Format, octets: Uint8Array, end: number): vo
   }
   const { value, faults, payloadStart, payloadEnd } = outcome
   require(payloadStart <= octets.length && payloadEnd >= payloadStart && payloadEnd <= end, "places out of order")
-  for (const fault of faults) requireError(fault, octets)
+  for (const fault of faults) requireFault(fault, payloadStart)
   if (emit === undefined || faults.length > 0) return
   const again = new Uint8Array(payloadStart)
   emit(value as never, again)

@@ -3,7 +3,7 @@ import { ETHERNET, emitEthernet, parseEthernet } from "../src/Ethernet.ts"
 import { parseGre } from "../src/Gre.ts"
 import { parseIcmpEcho } from "../src/Icmp.ts"
 import { emitIpv4, ipv4Checksum, parseIpv4, parseIpv4Options } from "../src/Ipv4.ts"
-import { parseIpv6Options } from "../src/Ipv6.ts"
+import { parseIpv6Extension, parseIpv6Options } from "../src/Ipv6.ts"
 import { EmitError, formatError } from "../src/index.ts"
 import { layout } from "../src/Layout.ts"
 import { parseLldp } from "../src/Lldp.ts"
@@ -94,6 +94,16 @@ it("options of IPv6: padding, a router alert, and one that lies", () => {
   expect(parseIpv6Options(hex("05 03 00"))).toMatchObject({ ok: false, error: { what: "length", offset: 1 } })
 })
 
+it("reserved bits of a fragment's header, each in its place", () => {
+  expect(parseIpv6Extension(44, hex("11 03 0004 00000001"))).toMatchObject({
+    ok: true,
+    faults: [
+      { what: "ignored", offset: 1, found: 3 },
+      { what: "ignored", offset: 3, found: 2 },
+    ],
+  })
+})
+
 it("options of TCP", () => {
   expect(
     parseTcpOptions(hex("020405b4 0402 080a 00000001 00000002 01 030307 050a 00000010 00000020 fd 03 aa 00")),
@@ -140,7 +150,13 @@ it("reserved bits of VXLAN are ignored, its flag is not", () => {
   expect(parseVxlan(hex("48 000000 123456 00"))).toMatchObject({
     ok: true,
     value: { vni: 0x123456 },
-    faults: [{ what: "ignored", offset: 0 }],
+    faults: [{ what: "ignored", offset: 0, found: 4 }],
+  })
+  expect(parseVxlan(hex("08 000700 123456 01"))).toMatchObject({
+    faults: [
+      { what: "ignored", offset: 1, found: 0x700 },
+      { what: "ignored", offset: 7, found: 1 },
+    ],
   })
   expect(parseVxlan(hex("00 000000 123456 00"))).toMatchObject({ ok: false, error: { field: "valid" } })
 })

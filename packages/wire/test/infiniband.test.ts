@@ -1,5 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, it, test } from "vitest"
+import { emitIpCm, parseIpCm } from "../src/Cm.ts"
 import * as Ib from "../src/Infiniband.ts"
 import { transport } from "./formats/Infiniband.ts"
 
@@ -97,6 +98,23 @@ it("B15: immediate data is never negative", () => {
   expect(Ib.parseImmDt(Uint8Array.of(0x89, 0xab, 0xcd, 0xef))).toMatchObject({
     ok: true,
     value: { immediate: 0x89ab_cdef },
+  })
+})
+
+it("what stands in front of an IPv4 address in private data is a fault in its place", () => {
+  const octets = new Uint8Array(36)
+  const value = { version: 4, sourcePort: 40_000, source: 0x0a00_0001, destination: 0x0a00_0002 } as const
+  emitIpCm(value, octets)
+  octets.set([0x41], 1)
+  octets.set([7], 9)
+  octets.set([8], 31)
+  expect(parseIpCm(octets)).toMatchObject({
+    value,
+    faults: [
+      { field: "reserved", offset: 1, found: 1 },
+      { field: "source", offset: 9, found: 7 },
+      { field: "destination", offset: 31, found: 8 },
+    ],
   })
 })
 

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import type { Parse } from "../src/Result.ts"
+import type { Parse, WireError } from "../src/Result.ts"
 import { type Format, readFormats } from "./format.ts"
 
 /** Room on the wire for any payload. */
@@ -14,6 +14,13 @@ const emitted = (format: Format, value: unknown, start: number): Uint8Array => {
 const read = (outcome: Parse<unknown>): Parse<unknown> & { ok: true } => {
   if (!outcome.ok) throw new Error(JSON.stringify(outcome.error))
   return outcome
+}
+
+/** A fault lies in its header, and what is ignored is not 0. */
+const expectFault = ({ what, offset, found }: WireError, start: number, end: number): void => {
+  expect(offset).toBeGreaterThanOrEqual(start)
+  expect(offset).toBeLessThan(end)
+  if (what === "ignored") expect(Number(found)).toBeGreaterThan(0)
 }
 
 describe.each(await readFormats())("$name", (format) => {
@@ -36,6 +43,7 @@ describe.each(await readFormats())("$name", (format) => {
         expect(outcome.payloadStart).toBeLessThanOrEqual(octets.length)
         expect(outcome.payloadEnd).toBeGreaterThanOrEqual(outcome.payloadStart)
         expect(outcome.payloadEnd).toBeLessThanOrEqual(end)
+        for (const fault of outcome.faults) expectFault(fault, from, outcome.payloadStart)
         if (emit === undefined || outcome.faults.length > 0) return
         const again = new Uint8Array(outcome.payloadStart)
         expect(emit(outcome.value as never, again, from)).toBe(outcome.payloadStart)

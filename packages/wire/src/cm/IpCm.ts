@@ -1,6 +1,6 @@
-import { layout } from "../Layout.ts"
+import { layout, reservedFaults } from "../Layout.ts"
 import { put16, put32, putOctets, space, u16, u32, uint } from "../Octets.ts"
-import { failed, NO_FAULTS, type Parse, parsed, shortage, wrong } from "../Result.ts"
+import { failed, type Parse, parsed, shortage, type WireError, wrong } from "../Result.ts"
 
 /** What IP addressing puts at the start of the private data of a request (IBTA 1.7 §A11.4.1). */
 export type IpCm =
@@ -19,8 +19,11 @@ const DESTINATION = 20
 /** IPv4 addresses stand in the last four of the sixteen octets. */
 const UNUSED_BYTES = 12
 
-const unused = (octets: Uint8Array, at: number): boolean =>
-  octets.subarray(at, at + UNUSED_BYTES).some((octet) => octet !== 0)
+/** A fault for the first octet in front of an IPv4 address that is not 0. */
+const unusedFault = (field: string, octets: Uint8Array, start: number): ReadonlyArray<WireError> => {
+  const at = start + octets.subarray(start, start + UNUSED_BYTES).findIndex((octet) => octet !== 0)
+  return at < start ? [] : [wrong("ignored", "ipCm", field, at, octets[at]!, "0")]
+}
 
 /** Fails for another version of the format, and for one of IP other than 4 and 6. What follows is the user's own data. */
 export const parseIpCm = (octets: Uint8Array, start = 0, end = octets.length): Parse<IpCm> => {
@@ -44,9 +47,11 @@ export const parseIpCm = (octets: Uint8Array, start = 0, end = octets.length): P
           source: octets.slice(start + SOURCE, start + DESTINATION),
           destination: octets.slice(start + DESTINATION, start + IP_CM_BYTES),
         }
-  const low = octets[start + 1]! & 15
-  const rest = version === 4 && (unused(octets, start + SOURCE) || unused(octets, start + DESTINATION))
-  const faults = low !== 0 || rest ? [wrong("ignored", "ipCm", "reserved", start + 1, low, "0")] : NO_FAULTS
+  const faults = [...reservedFaults(IP_CM, octets, start)]
+  if (version === 4) {
+    faults.push(...unusedFault("source", octets, start + SOURCE))
+    faults.push(...unusedFault("destination", octets, start + DESTINATION))
+  }
   return parsed(value, start + IP_CM_BYTES, end, faults)
 }
 
