@@ -1,6 +1,6 @@
 import { formatIpv4, formatIpv6, formatMac } from "./Address.ts"
 import { ARP } from "./Arp.ts"
-import { CM_PATH, cmLayout, IP_CM } from "./Cm.ts"
+import { CM_PATH, cmLayout, IP_CM, portOf } from "./Cm.ts"
 import type { Headers, Node } from "./decode/Node.ts"
 import { ETHERNET, VLAN_TAG } from "./Ethernet.ts"
 import { ERSPAN, GRE } from "./Gre.ts"
@@ -12,7 +12,7 @@ import type { FieldValue, Layout } from "./Layout.ts"
 import { ERF, LINUX_COOKED, LINUX_COOKED2 } from "./Link.ts"
 import { MAD } from "./Mad.ts"
 import { u16, u32 } from "./Octets.ts"
-import { PFC } from "./Pfc.ts"
+import { PAUSE, PFC } from "./Pfc.ts"
 import { TCP } from "./Tcp.ts"
 import { UDP } from "./Udp.ts"
 import { VXLAN } from "./Vxlan.ts"
@@ -35,7 +35,6 @@ const layouts: { readonly [F in keyof Headers]?: Layout } = /* @__PURE__ */ (() 
   linuxCooked2: LINUX_COOKED2,
   ethernet: ETHERNET,
   arp: ARP,
-  pfc: PFC,
   ipv4: IPV4,
   ipv6: IPV6,
   udp: UDP,
@@ -102,10 +101,6 @@ const ethernetFields = (octets: Uint8Array, start: number, end: number): Readonl
   return [...addresses, ...tags, { name: "etherType", bit: 8 * (end - 2), bits: 16, value, text }]
 }
 
-const PATHS = 52
-const PATH_BYTES = 44
-const REQUEST_PRIVATE = 140
-
 /** IPv4 addresses lie in the last four octets of sixteen. */
 const ipCmFields = (octets: Uint8Array, start: number, end: number): ReadonlyArray<FieldAt> => {
   const fields = fieldsIn(IP_CM, octets, start, end, "ip.")
@@ -120,12 +115,13 @@ const ipCmFields = (octets: Uint8Array, start: number, end: number): ReadonlyArr
 
 const cmFields = (node: Node & { readonly format: "cm" }, octets: Uint8Array): ReadonlyArray<FieldAt> => {
   const { start, end, value } = node
-  const fields = fieldsIn(cmLayout(value.kind), octets, start, end)
+  const layout = cmLayout(value.kind)
+  const fields = fieldsIn(layout, octets, start, end)
   if (value.kind !== "request") return fields
-  const primary = start + PATHS
-  const alternate = primary + PATH_BYTES
-  const own = start + REQUEST_PRIVATE
-  const isIp = value.serviceId >> 24n === 1n
+  const primary = start + layout.bytes
+  const alternate = primary + CM_PATH.bytes
+  const own = alternate + CM_PATH.bytes
+  const isIp = portOf(value.serviceId) !== undefined
   const ipEnd = isIp ? own + IP_CM.bytes : own
   return [
     ...fields,
@@ -136,6 +132,12 @@ const cmFields = (node: Node & { readonly format: "cm" }, octets: Uint8Array): R
   ]
 }
 
+const layoutOf = (node: Node): Layout | undefined => {
+  if (node.format === "pfc") return node.value.kind === "pause" ? PAUSE : PFC
+  if (node.format === "ipv6Extension") return node.value.kind === "fragment" ? IPV6_FRAGMENT : undefined
+  return Object.hasOwn(layouts, node.format) ? layouts[node.format as keyof Headers] : undefined
+}
+
 /**
  * Every field of a node with its place, reserved ones too, in the order of the octets and without a gap. What a node
  * without a layout holds is one field.
@@ -144,12 +146,7 @@ export const fieldsOf = (node: Node, octets: Uint8Array): ReadonlyArray<FieldAt>
   const { format, start, end } = node
   if (format === "ethernet") return ethernetFields(octets, start, end)
   if (format === "cm") return cmFields(node, octets)
-  const isFragment = format === "ipv6Extension" && node.value.kind === "fragment"
-  const layout = isFragment
-    ? IPV6_FRAGMENT
-    : Object.hasOwn(layouts, format)
-      ? layouts[format as keyof Headers]
-      : undefined
+  const layout = layoutOf(node)
   if (layout === undefined) return opaque(format, octets, start, end)
   const fields = fieldsIn(layout, octets, start, end)
   const last = fields.at(-1)

@@ -16,6 +16,7 @@ const PAUSE_OPCODE = 0x0001
 const PFC_OPCODE = 0x0101
 const PRIORITIES = 8
 
+export const PAUSE = /* @__PURE__ */ layout("pfc", "opcode:16 quanta:16")
 export const PFC = /* @__PURE__ */ layout(
   "pfc",
   "opcode:16 _:8 enabled:8 quanta0:16 quanta1:16 quanta2:16 quanta3:16 quanta4:16 quanta5:16 quanta6:16 quanta7:16",

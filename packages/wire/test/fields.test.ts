@@ -26,7 +26,7 @@ it("the fields of a node follow each other without a gap", () => {
   }
 })
 
-const textsOf = (name: string, format: "ethernet" | "ipv4" | "bth" | "aeth" | "cm" | "reth") => {
+const textsOf = (name: string, format: "ethernet" | "ipv4" | "bth" | "aeth" | "cm" | "reth" | "pfc") => {
   const { link, octets } = madeFrames.find((each) => each.name === name)!
   return fieldsOf(nodeOf(decode(octets, { link }), format)!, octets).map(({ name: field, bit, text }) => [
     bit,
@@ -62,6 +62,18 @@ test("addresses and tags", () => {
     [160, "etherType", "0x0800"],
   ])
   expect(textsOf("tagged", "ipv4").at(-1)).toEqual([304, "destination", "10.0.0.2"])
+})
+
+test("a PAUSE has quanta, and PFC those of each priority", () => {
+  expect(textsOf("pause", "pfc")).toEqual([
+    [112, "opcode", "1"],
+    [128, "quanta", "65535"],
+  ])
+  expect(textsOf("pfc", "pfc").slice(1, 4)).toEqual([
+    [128, "reserved", "0"],
+    [136, "enabled", "40"],
+    [144, "quanta0", "0"],
+  ])
 })
 
 test("both paths and the IP addresses of a connection request", () => {

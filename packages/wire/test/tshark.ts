@@ -15,7 +15,6 @@ const ipv4Fields: Asked<"ipv4"> = {
   "ip.id": (ip) => ip.identification,
   "ip.flags.df": (ip) => ip.dontFragment,
   "ip.flags.mf": (ip) => ip.moreFragments,
-  // tshark counts octets.
   "ip.frag_offset": (ip) => ip.fragmentOffset,
   "ip.ttl": (ip) => ip.ttl,
   "ip.proto": (ip) => ip.protocol,

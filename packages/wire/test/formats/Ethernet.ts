@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { ARP, emitArp, parseArp } from "../../src/Arp.ts"
 import { ETHERNET, type Ethernet, emitEthernet, parseEthernet, type TagProtocol } from "../../src/Ethernet.ts"
 import { emitLldp, type LldpTlv, parseLldp, type TransmissionSelection } from "../../src/Lldp.ts"
-import { emitPfc, type Pfc, parsePfc } from "../../src/Pfc.ts"
+import { emitPfc, PAUSE, type Pfc, parsePfc } from "../../src/Pfc.ts"
 import { bits, flag, mac, u8, u16, u32 } from "../arbitrary.ts"
 import { format } from "../format.ts"
 
@@ -29,10 +29,11 @@ const arp = fc.record({
 
 const eight = <A>(each: fc.Arbitrary<A>): fc.Arbitrary<ReadonlyArray<A>> =>
   fc.array(each, { minLength: 8, maxLength: 8 })
-const pfc: fc.Arbitrary<Pfc> = fc.oneof(
-  fc.record({ kind: fc.constant("pause" as const), quanta: u16 }),
-  fc.record({ kind: fc.constant("pfc" as const), quanta: eight(fc.option(u16, { nil: undefined })) }),
-)
+const pause: fc.Arbitrary<Pfc> = fc.record({ kind: fc.constant("pause" as const), quanta: u16 })
+const pfc: fc.Arbitrary<Pfc> = fc.record({
+  kind: fc.constant("pfc" as const),
+  quanta: eight(fc.option(u16, { nil: undefined })),
+})
 
 const id = fc.record({ subtype: u8, id: fc.uint8Array({ minLength: 1, maxLength: 255 }) })
 const tables = {
@@ -96,6 +97,7 @@ export const formats = [
     bytesMax: 14,
   }),
   format({ name: "arp", parse: parseArp, emit: emitArp, arbitrary: arp, layout: ARP, bytesMax: 28 }),
+  format({ name: "pfc", parse: parsePfc, emit: emitPfc, arbitrary: pause, layout: PAUSE, bytesMax: 20 }),
   format({ name: "pfc", parse: parsePfc, emit: emitPfc, arbitrary: pfc, bytesMax: 20 }),
   format({ name: "lldp", parse: parseLldp, emit: emitLldp, arbitrary: lldp, bytesMax: 2600 }),
 ]
