@@ -2,6 +2,8 @@ import type { CaptureInterface, PacketRecord } from "@rdmakit/pcap"
 
 const NS = 1_000_000_000n
 const HALF = 0x1_0000_0000
+/** Interfaces whose scales are kept: a file may have sections, each with its own, without number. */
+const SCALES_MAX = 64
 
 /** How the times of one interface become nanoseconds from the start, without a bigint for each packet. */
 interface Scale {
@@ -21,7 +23,7 @@ interface Scale {
 export class Clock {
   #startNs: bigint | undefined
   #scale: Scale | undefined
-  readonly #scales = new Map<CaptureInterface, Scale>()
+  #scales = new Map<CaptureInterface, Scale>()
 
   /** When the first packet was taken, in nanoseconds since 1970. */
   get startNs(): bigint | undefined {
@@ -35,8 +37,7 @@ export class Clock {
     this.#startNs = start
     let scale = this.#scale
     if (scale?.from !== packet.interface) {
-      scale = this.#scales.get(packet.interface) ?? scaleOf(packet.interface, start)
-      this.#scales.set(packet.interface, scale)
+      scale = this.#scales.get(packet.interface) ?? this.#add(packet.interface, start)
       this.#scale = scale
     }
     const { tickNs, baseHigh, baseLow, remainderNs } = scale
@@ -46,6 +47,13 @@ export class Clock {
     return packet.interface.splitSeconds
       ? high * 1e9 + low * tickNs - remainderNs
       : (high * HALF + low) * tickNs - remainderNs
+  }
+
+  #add(from: CaptureInterface, startNs: bigint): Scale {
+    if (this.#scales.size === SCALES_MAX) this.#scales = new Map()
+    const scale = scaleOf(from, startNs)
+    this.#scales.set(from, scale)
+    return scale
   }
 }
 

@@ -1,3 +1,4 @@
+import { CaptureReader, PcapngWriter } from "@rdmakit/pcap"
 import { crc32 } from "@rdmakit/wire/crc"
 import { Operation } from "@rdmakit/wire/infiniband"
 import { describe, expect, it, test } from "vitest"
@@ -43,6 +44,32 @@ describe("bounds", () => {
     expect(conversations.overflow).toBe((1 << 19) - (1 << 15))
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(32e6)
     expect(conversations.talks(sighting.source, sighting.destination)).toBe(false)
+  })
+
+  it("sections without number, each with an interface, are no burden", () => {
+    const chunks: Array<Uint8Array> = []
+    const writer = new PcapngWriter({}, (octets) => chunks.push(octets))
+    const frame = send(0, 1).octets
+    for (let section = 0; section < 500; section++) {
+      writer.section()
+      writer.packet(writer.interface({ linkType: 1 }), BigInt(section), frame)
+    }
+    writer.flush()
+    const reader = new CaptureReader()
+    const observer = new Observer()
+    const octets = new Uint8Array(Buffer.concat(chunks))
+    const read = (times: number): void => {
+      for (let time = 0; time < times; time++) {
+        reader.push(octets)
+        for (let record = reader.next(); record !== undefined; record = reader.next())
+          if (record.kind === "packet") observer.observe(record)
+      }
+    }
+    read(20)
+    const before = process.memoryUsage().heapUsed
+    read(200)
+    expect(observer.clock.startNs).toBe(0n)
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(32e6)
   })
 
   it("a million requests without an answer are no burden", () => {
