@@ -39,8 +39,18 @@ export interface Field {
   readonly read: (octets: Uint8Array, start: number) => FieldValue
 }
 
+/** How the numbers of a header lie in its octets: up to 48 bits a field, or 64 in whole octets. */
+export interface BitOrder {
+  /** Reads the field of so many bits that has `bit` bits before it in the header. */
+  readonly reader: (bit: number, bits: number) => Field["read"]
+  /** Writes a number that is in its range into octets that are 0. */
+  readonly put: (octets: Uint8Array, start: number, bit: number, bits: number, value: number) => void
+  readonly put64: (octets: Uint8Array, at: number, value: bigint) => void
+}
+
 export interface Layout<T extends string = string> {
   readonly format: string
+  readonly order: BitOrder
   /** Octets of the fixed part. */
   readonly bytes: number
   readonly fields: ReadonlyArray<Field>
@@ -48,10 +58,9 @@ export interface Layout<T extends string = string> {
   readonly view: (octets: Uint8Array, start?: number, end?: number) => Result<View<T>>
 }
 
-const reader = (bit: number, bits: number, opaque: boolean): Field["read"] => {
+const reader = (bit: number, bits: number): Field["read"] => {
   const at = bit >> 3
   const skip = bit & 7
-  if (opaque) return (octets, start) => octets.subarray(start + at, start + at + bits / 8)
   if (bits === 1) return (octets, start) => ((octets[start + at]! >> (7 - skip)) & 1) === 1
   if (bits === 64 && skip === 0) return (octets, start) => u64(octets, start + at)
   if (bits === 32 && skip === 0) return (octets, start) => u32(octets, start + at)
@@ -66,17 +75,40 @@ const reader = (bit: number, bits: number, opaque: boolean): Field["read"] => {
   }
 }
 
+/** As the standards draw it: most significant bit first. */
+const networkOrder: BitOrder = {
+  reader,
+  put: (octets, start, bit, bits, value) => {
+    const at = start + (bit >> 3)
+    const size = ((bit & 7) + bits + 7) >> 3
+    let rest = value * 2 ** (8 * size - (bit & 7) - bits)
+    for (let index = size - 1; index >= 0; index--) {
+      octets[at + index]! |= rest % 256
+      rest = Math.floor(rest / 256)
+    }
+  },
+  put64,
+}
+
+/** Octets without a copy. */
+const opaqueReader = (bit: number, bits: number): Field["read"] => {
+  const at = bit / 8
+  const bytes = bits / 8
+  return (octets, start) => octets.subarray(start + at, start + at + bytes)
+}
+
 /**
  * The layout that a text describes. Texts are constants of this package: one that is malformed is an error of its own.
- * `readerOf` is given for headers in another bit order.
+ * `order` is given for headers in another bit order.
  */
-export const layout = <const T extends string>(format: string, text: T, readerOf = reader): Layout<T> => {
+export const layout = <const T extends string>(format: string, text: T, order = networkOrder): Layout<T> => {
   let bit = 0
   const fields = text.split(" ").map((part): Field => {
     const [name, width] = part.split(":") as [string, string]
     const opaque = width.endsWith("B")
     const bits = Number.parseInt(width, 10) * (opaque ? 8 : 1)
-    const field = { name: name === "_" ? "reserved" : name, bit, bits, read: readerOf(bit, bits, opaque) }
+    const read = opaque ? opaqueReader(bit, bits) : order.reader(bit, bits)
+    const field = { name: name === "_" ? "reserved" : name, bit, bits, read }
     bit += bits
     return field
   })
@@ -100,6 +132,7 @@ export const layout = <const T extends string>(format: string, text: T, readerOf
   }
   return {
     format,
+    order,
     bytes,
     fields,
     view: (octets, start = 0, end = octets.length) =>
@@ -126,7 +159,7 @@ export const readFields = <T extends string>(layout: Layout<T>, octets: Uint8Arr
 
 /** Writes all fields, reserved ones as 0. Throws an `EmitError` for one out of its range. */
 export const writeFields = <T extends string>(
-  { format, bytes, fields }: Layout<T>,
+  { format, order, bytes, fields }: Layout<T>,
   value: FieldsOf<T>,
   octets: Uint8Array,
   start: number,
@@ -137,15 +170,8 @@ export const writeFields = <T extends string>(
     const said = (value as Readonly<Record<string, FieldValue>>)[name]!
     const at = start + (bit >> 3)
     if (said instanceof Uint8Array) putOctets(octets, at, said, bits / 8, format, name)
-    else if (typeof said === "bigint") put64(octets, at, uint64(said, format, name))
-    else {
-      const size = ((bit & 7) + bits + 7) >> 3
-      let rest = uint(Number(said), bits, format, name) * 2 ** (8 * size - (bit & 7) - bits)
-      for (let index = size - 1; index >= 0; index--) {
-        octets[at + index]! |= rest % 256
-        rest = Math.floor(rest / 256)
-      }
-    }
+    else if (typeof said === "bigint") order.put64(octets, at, uint64(said, format, name))
+    else order.put(octets, start, bit, bits, uint(Number(said), bits, format, name))
   }
 }
 

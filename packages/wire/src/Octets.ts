@@ -1,4 +1,7 @@
-/** Octets to numbers and back, in network byte order. None checks its range: callers have checked the length. */
+/*
+ * Octets to numbers and back: in network byte order, and little-endian where the name ends so. None checks its range:
+ * callers have checked the length.
+ */
 
 export const u16 = (octets: Uint8Array, at: number): number => (octets[at]! << 8) | octets[at + 1]!
 
@@ -13,6 +16,14 @@ export const u48 = (octets: Uint8Array, at: number): number => u16(octets, at) *
 
 export const u64 = (octets: Uint8Array, at: number): bigint =>
   (BigInt(u32(octets, at)) << 32n) | BigInt(u32(octets, at + 4))
+
+export const u16le = (octets: Uint8Array, at: number): number => octets[at]! | (octets[at + 1]! << 8)
+
+export const u32le = (octets: Uint8Array, at: number): number =>
+  (octets[at]! | (octets[at + 1]! << 8) | (octets[at + 2]! << 16) | (octets[at + 3]! << 24)) >>> 0
+
+export const u64le = (octets: Uint8Array, at: number): bigint =>
+  (BigInt(u32le(octets, at + 4)) << 32n) | BigInt(u32le(octets, at))
 
 export const put16 = (octets: Uint8Array, at: number, value: number): void => {
   octets[at] = value >>> 8
@@ -40,6 +51,23 @@ export const put48 = (octets: Uint8Array, at: number, value: number): void => {
 export const put64 = (octets: Uint8Array, at: number, value: bigint): void => {
   put32(octets, at, Number(value >> 32n))
   put32(octets, at + 4, Number(value & 0xffff_ffffn))
+}
+
+export const put16le = (octets: Uint8Array, at: number, value: number): void => {
+  octets[at] = value
+  octets[at + 1] = value >>> 8
+}
+
+export const put32le = (octets: Uint8Array, at: number, value: number): void => {
+  octets[at] = value
+  octets[at + 1] = value >>> 8
+  octets[at + 2] = value >>> 16
+  octets[at + 3] = value >>> 24
+}
+
+export const put64le = (octets: Uint8Array, at: number, value: bigint): void => {
+  put32le(octets, at, Number(value & 0xffff_ffffn))
+  put32le(octets, at + 4, Number(value >> 32n))
 }
 
 /** What cannot be emitted: the caller's value is out of its range, or their buffer too small. Thrown by every `emit`. */

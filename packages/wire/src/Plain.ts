@@ -12,15 +12,14 @@ export const parsePlain = <T extends string>(
   shortage(layout.format, octets, start, end, layout.bytes) ??
   parsed(readFields(layout, octets, start), start + layout.bytes, end, reservedFaults(layout, octets, start))
 
-/** Writes such a header; `write` is given for another bit order. */
+/** Writes such a header. */
 export const emitPlain = <T extends string>(
   layout: Layout<T>,
   value: FieldsOf<T>,
   octets: Uint8Array,
   start: number,
-  write = writeFields,
 ): number => {
   space(octets, start, layout.bytes, layout.format)
-  write(layout, value, octets, start)
+  writeFields(layout, value, octets, start)
   return start + layout.bytes
 }

@@ -11,10 +11,9 @@ import { isIpv6Extension, parseIpv6, parseIpv6Extension } from "../Ipv6.ts"
 import { ErfType, parseErf, parseLinuxCooked, parseLinuxCooked2 } from "../Link.ts"
 import { parseLldp } from "../Lldp.ts"
 import { ManagementClass, parseMad } from "../Mad.ts"
-import { u16 } from "../Octets.ts"
+import { u16, u32le } from "../Octets.ts"
 import { parsePfc } from "../Pfc.ts"
 import { failed, type Parse, type Parsed, type WireError, wrong } from "../Result.ts"
-import { readIcrc } from "../roce/Icrc.ts"
 import { checkVcrc, readVcrc, VCRC_BYTES } from "../roce/Vcrc.ts"
 import { parseTcp } from "../Tcp.ts"
 import { parseUdp, ROCE_PORT } from "../Udp.ts"
@@ -107,7 +106,7 @@ export class Decoder {
       this.nodes.push({ format: "fcs", ...place, value: undefined, verdict: "cut" })
       return
     }
-    const value = readIcrc(this.octets, at)
+    const value = u32le(this.octets, at)
     const verdict = this.crc(this.octets, start, at) === value ? "right" : "wrong"
     this.nodes.push({ format: "fcs", ...place, value, verdict })
   }

@@ -9,8 +9,8 @@ import { emitIpv6, emitIpv6Extension } from "../Ipv6.ts"
 import { emitErf, emitLinuxCooked, emitLinuxCooked2 } from "../Link.ts"
 import { emitLldp } from "../Lldp.ts"
 import { emitMad } from "../Mad.ts"
+import { put32le } from "../Octets.ts"
 import { emitPfc } from "../Pfc.ts"
-import { putIcrc } from "../roce/Icrc.ts"
 import { putVcrc } from "../roce/Vcrc.ts"
 import { emitTcp } from "../Tcp.ts"
 import { emitUdp } from "../Udp.ts"
@@ -63,8 +63,8 @@ export const emitNode = (node: Node, octets: Uint8Array, out: Uint8Array): void 
       const name = format as ExtendedHeader
       emitExtended(name, value as ExtendedHeaders[typeof name], out, node.start)
     }
-  } else if (node.format === "icrc" && node.value !== undefined) putIcrc(out, node.start, node.value)
-  else if (node.format === "fcs" && node.value !== undefined) putIcrc(out, node.start, node.value)
+  } else if ((node.format === "icrc" || node.format === "fcs") && node.value !== undefined)
+    put32le(out, node.start, node.value)
   else if (node.format === "vcrc" && node.value !== undefined) putVcrc(out, node.start, node.value)
   else out.set(octets.subarray(node.start, node.end), node.start)
 }

@@ -1,5 +1,5 @@
-import { readFields, reservedFaults } from "../Layout.ts"
-import { littleLayout, writeLittleFields } from "../LittleLayout.ts"
+import { readFields, reservedFaults, writeFields } from "../Layout.ts"
+import { littleLayout } from "../LittleLayout.ts"
 import { EmitError, space, uint } from "../Octets.ts"
 import { failed, type Parse, parsed, shortage, type WireError, wrong } from "../Result.ts"
 import { EfaOpcode } from "./Operation.ts"
@@ -93,7 +93,7 @@ export const emitEfaSendCompletion = (value: EfaSendCompletion, octets: Uint8Arr
   const layout = EFA_SEND_COMPLETION
   space(octets, start, layout.bytes, layout.format)
   const fields = { ...value, queue: SEND_QUEUE, hasImmediate: false, unsolicited: false }
-  writeLittleFields(layout, fields, octets, start)
+  writeFields(layout, fields, octets, start)
   return start + layout.bytes
 }
 
@@ -129,7 +129,7 @@ export const emitEfaReceiveCompletion = (value: EfaReceiveCompletion, octets: Ui
     handle: addressHandle ?? NO_HANDLE,
     immediate: immediate ?? 0,
   }
-  writeLittleFields(layout, fields, octets, start)
+  writeFields(layout, fields, octets, start)
   return start + layout.bytes
 }
 
@@ -158,7 +158,7 @@ export const emitEfaExtendedSendCompletion = (
   const layout = EFA_EXTENDED_SEND_COMPLETION
   space(octets, start, layout.bytes, layout.format)
   const fields = { ...value, queue: SEND_QUEUE, hasImmediate: false, unsolicited: false }
-  writeLittleFields(layout, fields, octets, start)
+  writeFields(layout, fields, octets, start)
   return start + layout.bytes
 }
 
@@ -218,7 +218,7 @@ export const emitEfaExtendedReceiveCompletion = (
     bytesLow: bytes % 0x1_0000,
     extension: sourceAddress ?? new Uint8Array(16),
   }
-  writeLittleFields(layout, fields, octets, start)
+  writeFields(layout, fields, octets, start)
   if (isWrite) {
     octets[start + EXTENSION_AT] = high
     octets[start + EXTENSION_AT + 1] = high >>> 8

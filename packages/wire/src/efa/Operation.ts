@@ -1,6 +1,6 @@
-import { type FieldsOf, readFields } from "../Layout.ts"
-import { littleLayout, put32le, put64le, u32le, u64le, writeLittleFields } from "../LittleLayout.ts"
-import { EmitError, uint, uint64 } from "../Octets.ts"
+import { type FieldsOf, readFields, writeFields } from "../Layout.ts"
+import { littleLayout } from "../LittleLayout.ts"
+import { EmitError, put32le, put64le, u32le, u64le, uint, uint64 } from "../Octets.ts"
 import { type Failed, failed } from "../Result.ts"
 
 /** Memory of the host. */
@@ -223,7 +223,7 @@ export const putOperation = (
         pageMode: pages.kind === "list" ? LIST : 0,
         pages: pages.address,
       }
-      writeLittleFields(REGISTRATION, fields, octets, at)
+      writeFields(REGISTRATION, fields, octets, at)
       return
     }
     case "invalidate":

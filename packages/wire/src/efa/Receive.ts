@@ -1,5 +1,5 @@
 import type { FieldsOf } from "../Layout.ts"
-import { littleLayout, writeLittleFields } from "../LittleLayout.ts"
+import { littleLayout } from "../LittleLayout.ts"
 import { emitPlain, parsePlain } from "../Plain.ts"
 import type { Parse } from "../Result.ts"
 
@@ -18,4 +18,4 @@ export const parseEfaReceive = (octets: Uint8Array, start = 0, end = octets.leng
   parsePlain(EFA_RECEIVE, octets, start, end)
 
 export const emitEfaReceive = (value: EfaReceive, octets: Uint8Array, start = 0): number =>
-  emitPlain(EFA_RECEIVE, value, octets, start, writeLittleFields)
+  emitPlain(EFA_RECEIVE, value, octets, start)

@@ -1,5 +1,5 @@
-import { type Layout, readFields } from "../Layout.ts"
-import { littleLayout, writeLittleFields } from "../LittleLayout.ts"
+import { type Layout, readFields, writeFields } from "../Layout.ts"
+import { littleLayout } from "../LittleLayout.ts"
 import { space } from "../Octets.ts"
 import { failed, type Parse, parsed, shortage, type WireError, wrong } from "../Result.ts"
 import { type EfaOperation, type EfaWideOperation, metaOf, operationOf, putOperation, type Size } from "./Operation.ts"
@@ -120,7 +120,7 @@ const emitEntry = (
     last: true,
     signals: 0,
   }
-  writeLittleFields(layout, meta, octets, start)
+  writeFields(layout, meta, octets, start)
   octets.fill(0, start + layout.bytes, start + size.bytes)
   putOperation(operation, octets, start, size)
   return start + size.bytes

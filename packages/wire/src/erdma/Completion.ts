@@ -1,6 +1,5 @@
 import { layout, readFields, reservedFaults, writeFields } from "../Layout.ts"
-import { put32le, u32le } from "../LittleLayout.ts"
-import { EmitError, put32, space, u32, uint } from "../Octets.ts"
+import { EmitError, put32, put32le, space, u32, u32le, uint } from "../Octets.ts"
 import { failed, type Parse, parsed, shortage } from "../Result.ts"
 import { ErdmaOpcode } from "./Send.ts"
 

@@ -1,5 +1,5 @@
 import type { FieldsOf } from "../Layout.ts"
-import { littleLayout, writeLittleFields } from "../LittleLayout.ts"
+import { littleLayout } from "../LittleLayout.ts"
 import { emitPlain, parsePlain } from "../Plain.ts"
 import type { Parse } from "../Result.ts"
 
@@ -15,7 +15,7 @@ export const ERDMA_SEND_DOORBELL = /* @__PURE__ */ littleLayout("erdmaSendDoorbe
 export const parseErdmaSendDoorbell = (octets: Uint8Array, start = 0, end = octets.length): Parse<ErdmaSendDoorbell> =>
   parsePlain(ERDMA_SEND_DOORBELL, octets, start, end)
 export const emitErdmaSendDoorbell = (value: ErdmaSendDoorbell, octets: Uint8Array, start = 0): number =>
-  emitPlain(ERDMA_SEND_DOORBELL, value, octets, start, writeLittleFields)
+  emitPlain(ERDMA_SEND_DOORBELL, value, octets, start)
 
 const COMPLETION = "consumer:24 _:4 armSequence:2 solicited:1 arm:1 queue:24 index:8"
 /** Of a completion queue: what was consumed, and whether to raise an event at the next entry, or solicited one. */
@@ -27,7 +27,7 @@ export const parseErdmaCompletionDoorbell = (
   end = octets.length,
 ): Parse<ErdmaCompletionDoorbell> => parsePlain(ERDMA_COMPLETION_DOORBELL, octets, start, end)
 export const emitErdmaCompletionDoorbell = (value: ErdmaCompletionDoorbell, octets: Uint8Array, start = 0): number =>
-  emitPlain(ERDMA_COMPLETION_DOORBELL, value, octets, start, writeLittleFields)
+  emitPlain(ERDMA_COMPLETION_DOORBELL, value, octets, start)
 
 const EVENT = "consumer:24 _:7 arm:1 _:32"
 /** Of an event queue. */
@@ -39,4 +39,4 @@ export const parseErdmaEventDoorbell = (
   end = octets.length,
 ): Parse<ErdmaEventDoorbell> => parsePlain(ERDMA_EVENT_DOORBELL, octets, start, end)
 export const emitErdmaEventDoorbell = (value: ErdmaEventDoorbell, octets: Uint8Array, start = 0): number =>
-  emitPlain(ERDMA_EVENT_DOORBELL, value, octets, start, writeLittleFields)
+  emitPlain(ERDMA_EVENT_DOORBELL, value, octets, start)

@@ -1,6 +1,6 @@
-import { type FieldsOf, readFields } from "../Layout.ts"
-import { littleLayout, put64le, u64le, writeLittleFields } from "../LittleLayout.ts"
-import { EmitError, uint64 } from "../Octets.ts"
+import { type FieldsOf, readFields, writeFields } from "../Layout.ts"
+import { littleLayout } from "../LittleLayout.ts"
+import { EmitError, put64le, u64le, uint64 } from "../Octets.ts"
 import { type Failed, failed } from "../Result.ts"
 
 /** What a registered stretch of memory may be used for (erdma_verbs.h, `ERDMA_MR_ACC_…`). */
@@ -100,7 +100,7 @@ export const memoryOf = (
 /** Writes everything but the header's eight octets. The caller has cleared the entry. */
 export const putMemory = (operation: ErdmaMemoryOperation, octets: Uint8Array, start: number): void => {
   if (operation.kind === "invalidate") {
-    writeLittleFields(REGISTRATION, { ...NOTHING, stag: operation.stag }, octets, start + 8)
+    writeFields(REGISTRATION, { ...NOTHING, stag: operation.stag }, octets, start + 8)
     return
   }
   const { stag, address, bytes, rights, pages } = operation
@@ -115,7 +115,7 @@ export const putMemory = (operation: ErdmaMemoryOperation, octets: Uint8Array, s
     tableType: pages.kind === "inline" ? INLINE : INDIRECT,
     pageCount: pages.kind === "inline" ? addresses.length : pages.count,
   }
-  writeLittleFields(REGISTRATION, fields, octets, start + 8)
+  writeFields(REGISTRATION, fields, octets, start + 8)
   for (const [index, page] of addresses.entries())
     put64le(octets, start + ENTRY_BYTES + PAGE_BYTES * index, uint64(page, "erdmaSend", "pages"))
 }

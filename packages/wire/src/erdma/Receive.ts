@@ -1,5 +1,5 @@
 import type { FieldsOf } from "../Layout.ts"
-import { littleLayout, writeLittleFields } from "../LittleLayout.ts"
+import { littleLayout } from "../LittleLayout.ts"
 import { emitPlain, parsePlain } from "../Plain.ts"
 import type { Parse } from "../Result.ts"
 
@@ -15,4 +15,4 @@ export const parseErdmaReceive = (octets: Uint8Array, start = 0, end = octets.le
   parsePlain(ERDMA_RECEIVE, octets, start, end)
 
 export const emitErdmaReceive = (value: ErdmaReceive, octets: Uint8Array, start = 0): number =>
-  emitPlain(ERDMA_RECEIVE, value, octets, start, writeLittleFields)
+  emitPlain(ERDMA_RECEIVE, value, octets, start)

@@ -1,6 +1,6 @@
-import { type FieldsOf, readFields } from "../Layout.ts"
-import { littleLayout, put32le, put64le, u32le, u64le, writeLittleFields } from "../LittleLayout.ts"
-import { EmitError, put32, space, u32, uint, uint64 } from "../Octets.ts"
+import { type FieldsOf, readFields, writeFields } from "../Layout.ts"
+import { littleLayout } from "../LittleLayout.ts"
+import { EmitError, put32, put32le, put64le, space, u32, u32le, u64le, uint, uint64 } from "../Octets.ts"
 import { type Failed, failed, type Parse, parsed, shortage, type WireError, wrong } from "../Result.ts"
 import { type ErdmaMemoryOperation, memoryBytes, memoryOf, putMemory } from "./Memory.ts"
 
@@ -291,7 +291,7 @@ export const emitErdmaSend = (value: ErdmaSend, octets: Uint8Array, start = 0): 
   const opcode = opcodeOf(operation)
   const blocks = bytes / ERDMA_BLOCK_BYTES - 1
   const header = { ...flags, inline: isInline(operation), opcode, blocks, count: countOf(operation) }
-  writeLittleFields(ERDMA_SEND, header, octets, start)
+  writeFields(ERDMA_SEND, header, octets, start)
   if (isMemory(operation)) {
     putMemory(operation, octets, start)
     return start + bytes

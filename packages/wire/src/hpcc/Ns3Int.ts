@@ -1,6 +1,6 @@
-import { type FieldsOf, layout, readFields } from "../Layout.ts"
-import { littleLayout, put64le, u64le, writeLittleFields } from "../LittleLayout.ts"
-import { EmitError, space, uint, uint64 } from "../Octets.ts"
+import { type FieldsOf, layout, readFields, writeFields } from "../Layout.ts"
+import { littleLayout } from "../LittleLayout.ts"
+import { EmitError, put16le, put64le, space, u16le, u64le, uint, uint64 } from "../Octets.ts"
 import { emitPlain, parsePlain } from "../Plain.ts"
 import { type Parse, parsed, shortage } from "../Result.ts"
 
@@ -43,7 +43,7 @@ export const parseNs3Int = (octets: Uint8Array, start = 0, end = octets.length):
   const hops: Array<Ns3IntHop> = []
   for (let hop = 0; hop < NS3_INT_HOPS; hop++) hops.push(readFields(HOP, octets, start + HOP_BYTES * hop))
   const at = start + HOP_BYTES * NS3_INT_HOPS
-  const hopCount = octets[at]! | (octets[at + 1]! << 8)
+  const hopCount = u16le(octets, at)
   return parsed<Ns3Int>({ hopCount, hops }, start + NS3_INT_BYTES, end)
 }
 
@@ -51,11 +51,9 @@ export const emitNs3Int = (value: Ns3Int, octets: Uint8Array, start = 0): number
   const { hops } = value
   if (hops.length !== NS3_INT_HOPS) throw new EmitError("ns3Int", "hops", hops.length, `${NS3_INT_HOPS} exactly`)
   space(octets, start, NS3_INT_BYTES, "ns3Int")
-  for (const [index, hop] of hops.entries()) writeLittleFields(HOP, hop, octets, start + HOP_BYTES * index)
+  for (const [index, hop] of hops.entries()) writeFields(HOP, hop, octets, start + HOP_BYTES * index)
   const at = start + HOP_BYTES * NS3_INT_HOPS
-  const hopCount = uint(value.hopCount, 16, "ns3Int", "hopCount")
-  octets[at] = hopCount
-  octets[at + 1] = hopCount >>> 8
+  put16le(octets, at, uint(value.hopCount, 16, "ns3Int", "hopCount"))
   return start + NS3_INT_BYTES
 }
 

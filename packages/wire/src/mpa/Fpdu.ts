@@ -1,6 +1,6 @@
 import { crc32c } from "../Crc.ts"
 import { layout } from "../Layout.ts"
-import { put16, space, u16, uint } from "../Octets.ts"
+import { put16, put32le, space, u16, u32le, uint } from "../Octets.ts"
 import { failed, type Parse, parsed, shortage } from "../Result.ts"
 
 /** The header of a framed protocol data unit (RFC 5044 §4); padding and a CRC follow its payload. */
@@ -44,28 +44,17 @@ export const sealFpdu = (octets: Uint8Array, start: number, hasCrc: boolean): nu
   space(octets, start, fpduBytes(ulpduBytes), "fpdu")
   const crcAt = start + fpduBytes(ulpduBytes) - FPDU_CRC_BYTES
   octets.fill(0, start + FPDU_BYTES + ulpduBytes, crcAt)
-  putCrc(octets, crcAt, hasCrc ? crc32c(octets, start, crcAt) : 0)
+  // CRCs of MPA stand low octet first.
+  put32le(octets, crcAt, hasCrc ? crc32c(octets, start, crcAt) : 0)
   return crcAt + FPDU_CRC_BYTES
 }
-
-/** CRCs of MPA stand low octet first. */
-export const putCrc = (octets: Uint8Array, at: number, crc: number): void => {
-  octets[at] = crc
-  octets[at + 1] = crc >>> 8
-  octets[at + 2] = crc >>> 16
-  octets[at + 3] = crc >>> 24
-}
-
-/** The CRC that stands here. */
-export const crcField = (octets: Uint8Array, at: number): number =>
-  (octets[at]! | (octets[at + 1]! << 8) | (octets[at + 2]! << 16) | (octets[at + 3]! << 24)) >>> 0
 
 /** `absent`: the field is 0, as it is where no CRC is used. */
 export type CrcVerdict = "right" | "wrong" | "absent"
 
 /** What the CRC of a unit says that lies whole from `start` on, markers or none, its CRC at `at`. */
 export const crcVerdict = (octets: Uint8Array, start: number, at: number): CrcVerdict => {
-  const found = crcField(octets, at)
+  const found = u32le(octets, at)
   // A right CRC may be 0, by chance; one that is absent can hardly be right.
   if (found === crc32c(octets, start, at)) return "right"
   return found === 0 ? "absent" : "wrong"

@@ -1,6 +1,6 @@
 import { crc32c } from "../Crc.ts"
-import { EmitError, put16 } from "../Octets.ts"
-import { FPDU_BYTES, FPDU_CRC_BYTES, fpduBytes, putCrc } from "./Fpdu.ts"
+import { EmitError, put16, put32le } from "../Octets.ts"
+import { FPDU_BYTES, FPDU_CRC_BYTES, fpduBytes } from "./Fpdu.ts"
 
 /** Every so many octets of the stream stands a marker (RFC 5044 §4.3). */
 export const MARKER_INTERVAL = 512
@@ -43,7 +43,7 @@ export class FpduFramer {
     content.set(ulpdu, FPDU_BYTES)
     const octets = this.#mode.markers ? this.#marked(content) : content
     const crcAt = octets.length - FPDU_CRC_BYTES
-    if (this.#mode.crc) putCrc(octets, crcAt, crc32c(octets, 0, crcAt))
+    if (this.#mode.crc) put32le(octets, crcAt, crc32c(octets, 0, crcAt))
     this.#position += octets.length
     return octets
   }

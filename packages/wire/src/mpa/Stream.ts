@@ -1,5 +1,5 @@
-import { u16 } from "../Octets.ts"
-import { type CrcVerdict, crcField, crcVerdict, FPDU_BYTES, FPDU_CRC_BYTES, fpduBytes } from "./Fpdu.ts"
+import { u16, u32le } from "../Octets.ts"
+import { type CrcVerdict, crcVerdict, FPDU_BYTES, FPDU_CRC_BYTES, fpduBytes } from "./Fpdu.ts"
 import { MARKER_BYTES, MARKER_INTERVAL, type MpaMode, markedBytes } from "./Framer.ts"
 
 /** A unit found in a stream. Positions count octets from the first one behind the opening frame. */
@@ -232,7 +232,7 @@ export class FpduStream {
     const bytes = lead + (markers ? markedBytes(position + lead, content) : content)
     if (start + bytes > this.#end) return "more"
     const at = start + bytes - FPDU_CRC_BYTES
-    const isAbsent = !this.#mode.crc && crcField(octets, at) === 0
+    const isAbsent = !this.#mode.crc && u32le(octets, at) === 0
     const verdict = isAbsent ? "absent" : crcVerdict(octets, start, at)
     let wrongMarkers = 0
     if (lead > 0 && (u16(octets, start) !== 0 || u16(octets, start + 2) !== 0)) wrongMarkers++

@@ -1,6 +1,7 @@
 import { type Crc, crc32 } from "../crc/Crc32.ts"
 import { BTH_BYTES } from "../infiniband/Bth.ts"
 import { ICRC_BYTES } from "../infiniband/Transport.ts"
+import { put32le, u32le } from "../Octets.ts"
 
 /**
  * What carries a BTH, which decides what its invariant CRC covers (IBTA 1.7 §7.8.1, §A16.4.1, §A17.3.3): RoCEv2 over IPv4
@@ -80,15 +81,10 @@ export const icrcOf = (octets: Uint8Array, place: IcrcPlace, crc: Crc = crc32): 
 }
 
 /** The invariant CRC that a packet carries: the one field that is sent lowest octet first. */
-export const readIcrc = (octets: Uint8Array, at: number): number =>
-  (octets[at]! | (octets[at + 1]! << 8) | (octets[at + 2]! << 16) | (octets[at + 3]! << 24)) >>> 0
+export const readIcrc: (octets: Uint8Array, at: number) => number = u32le
 
-export const putIcrc = (octets: Uint8Array, at: number, value: number): void => {
-  octets[at] = value
-  octets[at + 1] = value >>> 8
-  octets[at + 2] = value >>> 16
-  octets[at + 3] = value >>> 24
-}
+/** Writes it there. */
+export const putIcrc: (octets: Uint8Array, at: number, value: number) => void = put32le
 
 /** `cut` when the capture does not have all octets up to the end of the CRC. */
 export type CrcVerdict = "right" | "wrong" | "cut"
