@@ -9,18 +9,12 @@ import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import {
-  flowsOf,
-  type KernelName,
-  NativeRun,
-  sharedBufferSwitches,
-  type World,
-} from "../../packages/fabric/src/index.ts"
+import type { Run, World } from "../../packages/fabric/src/index.ts"
 import { Flag, Opcode, type Packet } from "../../packages/packet/src/index.ts"
 import { captureSink } from "../../packages/pcap/src/node.ts"
 import { type CaptureSettings, captureFiles, PortCapture, portName } from "../../packages/scenario/src/capture.ts"
 import { Ns3Simulation } from "../../packages/scenario/src/index.ts"
-import { randomCase } from "../../packages/scenario/test/randomNetwork.ts"
+import { randomCase, startedRun } from "../../packages/scenario/test/randomNetwork.ts"
 import { referenceInputs } from "../../packages/scenario/test/reference.ts"
 import { formatIpv4 } from "../../packages/wire/src/Address.ts"
 
@@ -84,24 +78,20 @@ const lineOf = (world: World, now: number, node: number, packet: Packet): string
   ].join("\t")
 }
 
-const check = (name: string, world: World, run: () => void, settings: CaptureSettings): void => {
-  const expected = new Map<number, Array<string>>(settings.ports.map((port) => [port, []]))
+const check = (name: string, run: Run, settings: CaptureSettings): void => {
+  const { world } = run
+  const expected: Array<{ readonly port: number; readonly line: string }> = []
   const { ports } = world
   const note = (now: number, port: number, from: number, packet: Packet): void => {
-    expected.get(port)?.push(lineOf(world, now, from, packet))
-    if (expected.has(port)) seen.set(hex(packet.opcode, 2), (seen.get(hex(packet.opcode, 2)) ?? 0) + 1)
+    if (!settings.ports.includes(port)) return
+    expected.push({ port, line: lineOf(world, now, from, packet) })
+    const opcode = hex(packet.opcode, 2)
+    seen.set(opcode, (seen.get(opcode) ?? 0) + 1)
   }
-  const order: Array<number> = []
   world.kernel.tracer = {
-    received: (now, port, packet) => {
-      note(now, port, ports.peerNode(port), packet)
-      if (expected.has(port)) order.push(port)
-    },
+    received: (now, port, packet) => note(now, port, ports.peerNode(port), packet),
     enqueued: () => {},
-    dequeued: (now, port, _queue, packet) => {
-      note(now, port, ports.node[port]!, packet)
-      if (expected.has(port)) order.push(port)
-    },
+    dequeued: (now, port, _queue, packet) => note(now, port, ports.node[port]!, packet),
   }
   const sinks = new Map<string, ReturnType<typeof captureSink>>()
   const capture = new PortCapture(world, settings, (file) => {
@@ -109,22 +99,27 @@ const check = (name: string, world: World, run: () => void, settings: CaptureSet
     sinks.set(file, sink)
     return sink
   })
-  run()
+  while (run.step(1 << 16)) {}
   capture.finish()
   for (const sink of sinks.values()) sink.close()
   frames += capture.frames
-  const all = (): ReadonlyArray<string> => {
-    const next = new Map(settings.ports.map((port) => [port, 0]))
-    return order.map((port) => {
-      const at = next.get(port)!
-      next.set(port, at + 1)
-      return expected.get(port)![at]!
-    })
-  }
-  if (settings.format === "pcapng") compare(name, "ports.pcapng", all())
+  const linesOf = (wanted: (port: number) => boolean): ReadonlyArray<string> =>
+    expected.filter(({ port }) => wanted(port)).map(({ line }) => line)
+  const files = captureFiles(settings, ports)
+  if (settings.format === "pcapng")
+    compare(
+      name,
+      files.pcapng!,
+      linesOf(() => true),
+    )
   else {
-    const files = captureFiles(settings, ports)
-    for (const port of settings.ports) compare(name, files[`pcap ${portName(port, ports)}`]!, expected.get(port)!)
+    for (const port of settings.ports) {
+      compare(
+        name,
+        files[`pcap ${portName(port, ports)}`]!,
+        linesOf((each) => each === port),
+      )
+    }
   }
 }
 
@@ -143,13 +138,7 @@ const compare = (name: string, file: string, expected: ReadonlyArray<string>): v
   console.log(`${name}, ${file}: by tshark and expected, ${shown}`)
 }
 
-/** A network of the tests' that the kernels are compared on: losses, pauses, links that fail, every controller. */
-const random = (seed: number, kernel: KernelName): NativeRun => {
-  const { options: own, switchSettings, flows, until } = randomCase(seed)
-  const switches = sharedBufferSwitches({ ...switchSettings, bufferBytes: 32 * 2 ** 20 })
-  return new NativeRun({ ...own, kernel, switches }, { flows: flowsOf(flows, own.graph), until })
-}
-
+/** Networks of the tests' that the kernels are compared on: losses, pauses, links that fail, every controller. */
 const RANDOM = 16
 
 if (spawnSync("tshark", ["--version"]).status !== 0) {
@@ -166,28 +155,14 @@ try {
     const run = new Ns3Simulation(referenceInputs(`${config}.config.txt`, { overrides: ["ENABLE_TRACE=0"] }))
     const own = run.world.ports.portsOf(17)
     const settings: CaptureSettings = { ports: [own[0]!, own[16]!], format, telemetry: "none" }
-    check(
-      config,
-      run.world,
-      () => {
-        while (run.step(1 << 16)) {}
-      },
-      settings,
-    )
+    check(config, run, settings)
   }
   for (let seed = 0; seed < RANDOM; seed++) {
-    const run = random(seed, seed % 2 === 0 ? "fused" : "exact")
+    const run = startedRun(randomCase(seed), seed % 2 === 0 ? "fused" : "exact")
     const { count } = run.world.ports
     const ports = [...new Set([0, 1, (5 * seed) % count, (5 * seed + 2) % count])]
     const format = seed % 3 === 0 ? "pcapng" : "pcap"
-    check(
-      `random network ${seed}`,
-      run.world,
-      () => {
-        while (run.step(1 << 16)) {}
-      },
-      { ports, format, telemetry: "none" },
-    )
+    check(`random network ${seed}`, run, { ports, format, telemetry: "none" })
   }
 } finally {
   rmSync(folder, { recursive: true, force: true })

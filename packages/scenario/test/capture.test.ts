@@ -1,22 +1,14 @@
 import { hpcc, hpccPresets } from "@rdmakit/cc-hpcc"
-import {
-  flowsOf,
-  type KernelName,
-  type NativeOptions,
-  NativeRun,
-  sharedBufferSwitches,
-  type World,
-} from "@rdmakit/fabric"
+import { flowsOf, type KernelName, NativeRun, type World } from "@rdmakit/fabric"
 import { readTr, trEvents, trProtocols } from "@rdmakit/ns3"
 import { interfaceName, type PacketRecord, readCapture } from "@rdmakit/pcap"
-import { BufferTooSmall } from "@rdmakit/switch"
 import { GraphBuilder, Ports } from "@rdmakit/topology"
 import { decode, nodeOf as nodeOfFrame } from "@rdmakit/wire/decode"
 import { checkIcrc, placeInEthernet } from "@rdmakit/wire/roce"
 import { describe, expect, it } from "vitest"
 import { type CaptureSettings, captureFiles, PortCapture, PortNameFault, portName, portNamed } from "../src/capture.ts"
 import { Ns3Simulation } from "../src/index.ts"
-import { type RandomCase, randomCase } from "./randomNetwork.ts"
+import { randomCase, startedRun } from "./randomNetwork.ts"
 import { referenceInputs, runToEnd } from "./reference.ts"
 
 /** Takes what a world's ports carry; the files, by name, when it is over. */
@@ -98,22 +90,6 @@ describe("a run of the simulator's files", () => {
   }, 60_000)
 })
 
-/** A random network, with as much buffer as it needs at least. */
-const started = ({ options, switchSettings, flows, until }: RandomCase, kernel: KernelName): NativeRun => {
-  for (let { bufferBytes = 2 ** 20 } = switchSettings; ; bufferBytes *= 2) {
-    const whole: NativeOptions = {
-      ...options,
-      kernel,
-      switches: sharedBufferSwitches({ ...switchSettings, bufferBytes }),
-    }
-    try {
-      return new NativeRun(whole, { flows: flowsOf(flows, options.graph), until })
-    } catch (error) {
-      if (!(error instanceof BufferTooSmall)) throw error
-    }
-  }
-}
-
 describe("a run of a random network", () => {
   it.each(Array.from({ length: 12 }, (_, seed) => seed))(
     "%i is the same with a capture, which is the same from either kernel",
@@ -122,7 +98,7 @@ describe("a run of a random network", () => {
       const count = new Ports(random.options.graph).count
       const ports = [...new Set([0, 1, seed % count, (7 * seed) % count])]
       const played = (kernel: KernelName, format: CaptureSettings["format"] | undefined) => {
-        const run = started(random, kernel)
+        const run = startedRun(random, kernel)
         const taken = format === undefined ? undefined : captured(run.world, { ports, format, telemetry: "none" })
         const outcome = runToEnd(run)
         taken?.capture.finish()

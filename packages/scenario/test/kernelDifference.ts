@@ -1,15 +1,6 @@
-import {
-  flowsOf,
-  type KernelName,
-  type NativeOptions,
-  NativeRun,
-  type RunOutcome,
-  sharedBufferSwitches,
-  type Watch,
-} from "@rdmakit/fabric"
-import { BufferTooSmall } from "@rdmakit/switch"
+import type { KernelName, NativeRun, RunOutcome, Watch } from "@rdmakit/fabric"
 import { hash32 } from "@rdmakit/units"
-import { type RandomCase, randomCase } from "./randomNetwork.ts"
+import { randomCase, startedRun } from "./randomNetwork.ts"
 
 /** Looks at ports while a run goes on, between events and in them, and keeps a digest of what it saw. */
 class Onlooker implements Watch {
@@ -38,19 +29,6 @@ class Onlooker implements Watch {
   }
 }
 
-/** The network of a case, with as much buffer as it needs at least. */
-const started = ({ options, switchSettings, flows, until }: RandomCase, kernel: KernelName): NativeRun => {
-  for (let { bufferBytes = 2 ** 20 } = switchSettings; ; bufferBytes *= 2) {
-    const switches = sharedBufferSwitches({ ...switchSettings, bufferBytes })
-    const whole: NativeOptions = { ...options, kernel, switches }
-    try {
-      return new NativeRun(whole, { flows: flowsOf(flows, options.graph), until })
-    } catch (error) {
-      if (!(error instanceof BufferTooSmall)) throw error
-    }
-  }
-}
-
 export interface Played {
   readonly outcome: RunOutcome
   readonly seen: number
@@ -59,8 +37,7 @@ export interface Played {
 }
 
 export const played = (seed: number, kernel: KernelName): Played => {
-  const random = randomCase(seed)
-  const run = started(random, kernel)
+  const run = startedRun(randomCase(seed), kernel)
   // Some runs are watched: a kernel that is looked at decides in other moments.
   const onlooker = seed % 3 === 0 ? new Onlooker(run, seed % 2 === 0 ? 700_000 : 1e6) : undefined
   if (onlooker !== undefined) run.watch(onlooker)

@@ -6,15 +6,20 @@ import { timely, timelyPresets } from "@rdmakit/cc-timely"
 import {
   balancerNames,
   type FlowInput,
+  flowsOf,
+  type KernelName,
   type LinkFault,
   type NativeOptions,
+  NativeRun,
   type NicFactory,
   readyListNics,
   type SwitchSettings,
+  sharedBufferSwitches,
   type TransportSettings,
 } from "@rdmakit/fabric"
 import { RoundRobinNic } from "@rdmakit/nic"
 import type { ControllerFactory } from "@rdmakit/protocol"
+import { BufferTooSmall } from "@rdmakit/switch"
 import { type Graph, GraphBuilder, hostsOf, leafSpine, ring, star } from "@rdmakit/topology"
 import { hash32, uniform } from "@rdmakit/units"
 import { Admission } from "@rdmakit/workload"
@@ -136,7 +141,7 @@ const transportOf = (draws: Draws): TransportSettings => ({
   baseRtt: draws.pick(["fabric", "pair"]),
 })
 
-const flowsOf = (draws: Draws, graph: Graph): ReadonlyArray<FlowInput> => {
+const drawnFlows = (draws: Draws, graph: Graph): ReadonlyArray<FlowInput> => {
   const hosts = hostsOf(graph)
   const priorities = draws.pick([[3], [3], [1, 3], [1, 2, 3, 4, 5, 6, 7]])
   // All to one, or any to any; at the same time, in step, or at any time.
@@ -221,7 +226,19 @@ export const randomCase = (seed: number): RandomCase => {
       ...(admission === undefined ? {} : { admission }),
     },
     switchSettings: switchesOf(draws),
-    flows: flowsOf(draws, graph),
+    flows: drawnFlows(draws, graph),
     until: draws.pick([20e6, 200e6, 1e9]) + draws.int(1000),
+  }
+}
+
+/** The network of a case, with as much buffer as it needs at least. */
+export const startedRun = ({ options, switchSettings, flows, until }: RandomCase, kernel: KernelName): NativeRun => {
+  for (let { bufferBytes = 2 ** 20 } = switchSettings; ; bufferBytes *= 2) {
+    const switches = sharedBufferSwitches({ ...switchSettings, bufferBytes })
+    try {
+      return new NativeRun({ ...options, kernel, switches }, { flows: flowsOf(flows, options.graph), until })
+    } catch (error) {
+      if (!(error instanceof BufferTooSmall)) throw error
+    }
   }
 }
