@@ -157,6 +157,11 @@ export abstract class Departures extends Transmitter {
     this.settle(port)
     return super.queueBytesOf(port, queue)
   }
+  /** Bytes waiting in one queue of a switch's port that came by its port `ingress`; takes as long as the queue is. */
+  queueBytesFrom(port: number, queue: number, ingress: number): number {
+    this.settle(port)
+    return this.queues.bytesFrom(port, queue, ingress)
+  }
   override sentBytes(port: number): number {
     this.settle(port)
     return super.sentBytes(port)

@@ -158,14 +158,10 @@ export class EventQueue {
       const node = this.active[at]!
       if (this.f64[node << 1]! >= until) return -1
       this.activeAt = at + 1
-      if (!this.isCancelled(node)) return node
+      if (node < this.fixed || this.codeOf(node) >= 0) return node
+      // It was cancelled.
       this.release(node)
     }
-  }
-
-  /** Whether an event that was popped had been cancelled: it is to be released. */
-  isCancelled(node: number): boolean {
-    return node >= this.fixed && this.codeOf(node) < 0
   }
 
   /** Gives back a node made by `push` that was popped. */

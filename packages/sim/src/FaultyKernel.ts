@@ -1,7 +1,8 @@
 import { Layout, type Packet } from "@rdmakit/packet"
 import { NEVER, type Time } from "@rdmakit/protocol"
-import { ExactKernel, LinkDown } from "./ExactKernel.ts"
+import { ExactKernel } from "./ExactKernel.ts"
 import type { ExactKernelOptions } from "./ExactKernelOptions.ts"
+import { LinkDown } from "./FrameLosses.ts"
 import * as P from "./PortTable.ts"
 
 /**

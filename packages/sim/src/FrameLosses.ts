@@ -1,6 +1,11 @@
 import { uniform } from "@rdmakit/units"
 import type { ExactKernelOptions } from "./ExactKernelOptions.ts"
 
+/** Reasons of the kernel's own drops, beside those of a switch (`Drop` in protocol). */
+export const LinkLoss = -16
+/** Cut off by a link that went down, or left waiting at it. */
+export const LinkDown = -17
+
 /** Which frames get lost on the links they cross: by chance, by number, or as a model with draws of its own says. */
 export class FrameLosses {
   /** Whether any may be lost at all. */
