@@ -108,3 +108,21 @@ export const shortage = (
     ? failed("length", format, "header", start, end - start, `${bytes} octets at least`)
     : failed("truncated", format, "header", octets.length, octets.length - start, `${bytes} octets at least`)
 }
+
+/**
+ * A fault for each octet from `start` on in which a descriptor differs from `again`, what its representation emits: rings
+ * keep what was there before, and what the representation does not say has to be 0.
+ */
+export const leftoverFaults = (
+  format: string,
+  octets: Uint8Array,
+  start: number,
+  again: Uint8Array,
+): ReadonlyArray<WireError> => {
+  const faults: Array<WireError> = []
+  for (let at = 0; at < again.length; at++) {
+    const found = octets[start + at]! ^ again[at]!
+    if (found !== 0) faults.push(wrong("ignored", format, "reserved", start + at, found, "0"))
+  }
+  return faults
+}

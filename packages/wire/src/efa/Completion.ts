@@ -1,6 +1,7 @@
-import { readFields, reservedFaults, writeFields } from "../Layout.ts"
+import { type Layout, readFields, reservedFaults } from "../Layout.ts"
 import { littleLayout } from "../LittleLayout.ts"
-import { EmitError, space, uint } from "../Octets.ts"
+import { EmitError, put16le, u16le, uint } from "../Octets.ts"
+import { emitPlain } from "../Plain.ts"
 import { failed, type Parse, parsed, shortage, type WireError, wrong } from "../Result.ts"
 import { EfaOpcode } from "./Operation.ts"
 
@@ -57,14 +58,13 @@ const NO_HANDLE = 0xffff
 
 const COMMON = "requestId:16 status:8 phase:1 queue:2 hasImmediate:1 operation:3 unsolicited:1 qp:16"
 export const EFA_SEND_COMPLETION = /* @__PURE__ */ littleLayout("efaSendCompletion", `${COMMON} _:16`)
-export const EFA_RECEIVE_COMPLETION = /* @__PURE__ */ littleLayout(
-  "efaReceiveCompletion",
-  `${COMMON} bytes:16 handle:16 sourceQp:16 immediate:32`,
-)
-
 export const EFA_EXTENDED_SEND_COMPLETION = /* @__PURE__ */ littleLayout(
   "efaExtendedSendCompletion",
   `${COMMON} requestIdHigh:48 _:32`,
+)
+export const EFA_RECEIVE_COMPLETION = /* @__PURE__ */ littleLayout(
+  "efaReceiveCompletion",
+  `${COMMON} bytes:16 handle:16 sourceQp:16 immediate:32`,
 )
 /** `extension` is the high half of a write's length, or the sender's address. */
 export const EFA_EXTENDED_RECEIVE_COMPLETION = /* @__PURE__ */ littleLayout(
@@ -72,13 +72,13 @@ export const EFA_EXTENDED_RECEIVE_COMPLETION = /* @__PURE__ */ littleLayout(
   `${COMMON} bytesLow:16 handle:16 sourceQp:16 immediate:32 extension:16B`,
 )
 
-/** Fails for the completion of another queue. */
-export const parseEfaSendCompletion = (
+/** Reads the completion of a send of either size: its fields but the flags are those of the value. */
+const parseSent = (
+  layout: Layout<typeof COMMON>,
   octets: Uint8Array,
-  start = 0,
-  end = octets.length,
-): Parse<EfaSendCompletion> => {
-  const layout = EFA_SEND_COMPLETION
+  start: number,
+  end: number,
+): Parse<EfaCompletion> => {
   const short = shortage(layout.format, octets, start, end, layout.bytes)
   if (short !== undefined) return short
   const { queue, hasImmediate, unsolicited, ...value } = readFields(layout, octets, start)
@@ -86,81 +86,72 @@ export const parseEfaSendCompletion = (
   const faults: Array<WireError> = [...reservedFaults(layout, octets, start)]
   const extra = Number(hasImmediate) + Number(unsolicited)
   if (extra > 0) faults.push(wrong("ignored", layout.format, "flags", start + 3, extra, "0"))
-  return parsed<EfaSendCompletion>(value, start + layout.bytes, end, faults)
+  return parsed<EfaCompletion>(value, start + layout.bytes, end, faults)
 }
 
-export const emitEfaSendCompletion = (value: EfaSendCompletion, octets: Uint8Array, start = 0): number => {
-  const layout = EFA_SEND_COMPLETION
-  space(octets, start, layout.bytes, layout.format)
-  const fields = { ...value, queue: SEND_QUEUE, hasImmediate: false, unsolicited: false }
-  writeFields(layout, fields, octets, start)
-  return start + layout.bytes
-}
+const emitSent = (layout: Layout<typeof COMMON>, value: EfaCompletion, octets: Uint8Array, start: number): number =>
+  emitPlain(layout, { ...value, queue: SEND_QUEUE, hasImmediate: false, unsolicited: false }, octets, start)
 
 /** Fails for the completion of another queue. */
-export const parseEfaReceiveCompletion = (
-  octets: Uint8Array,
-  start = 0,
-  end = octets.length,
-): Parse<EfaReceiveCompletion> => {
-  const layout = EFA_RECEIVE_COMPLETION
-  const short = shortage(layout.format, octets, start, end, layout.bytes)
-  if (short !== undefined) return short
-  const { queue, hasImmediate, handle, immediate, ...rest } = readFields(layout, octets, start)
-  if (queue !== RECEIVE_QUEUE) return failed("value", layout.format, "queue", start + 3, queue, "2")
-  const isStray = !hasImmediate && immediate !== 0
-  const faults = isStray ? [wrong("ignored", layout.format, "immediate", start + 12, immediate, "0")] : []
-  const value: EfaReceiveCompletion = {
-    ...rest,
-    addressHandle: handle === NO_HANDLE ? undefined : handle,
-    immediate: hasImmediate ? immediate : undefined,
-  }
-  return parsed(value, start + layout.bytes, end, faults)
-}
+export const parseEfaSendCompletion = (octets: Uint8Array, start = 0, end = octets.length): Parse<EfaSendCompletion> =>
+  parseSent(EFA_SEND_COMPLETION, octets, start, end)
 
-export const emitEfaReceiveCompletion = (value: EfaReceiveCompletion, octets: Uint8Array, start = 0): number => {
-  const layout = EFA_RECEIVE_COMPLETION
-  space(octets, start, layout.bytes, layout.format)
-  const { addressHandle, immediate, ...rest } = value
-  const fields = {
-    ...rest,
-    queue: RECEIVE_QUEUE,
-    hasImmediate: immediate !== undefined,
-    handle: addressHandle ?? NO_HANDLE,
-    immediate: immediate ?? 0,
-  }
-  writeFields(layout, fields, octets, start)
-  return start + layout.bytes
-}
+export const emitEfaSendCompletion = (value: EfaSendCompletion, octets: Uint8Array, start = 0): number =>
+  emitSent(EFA_SEND_COMPLETION, value, octets, start)
 
 /** Fails for the completion of another queue. */
 export const parseEfaExtendedSendCompletion = (
   octets: Uint8Array,
   start = 0,
   end = octets.length,
-): Parse<EfaExtendedSendCompletion> => {
-  const layout = EFA_EXTENDED_SEND_COMPLETION
-  const short = shortage(layout.format, octets, start, end, layout.bytes)
-  if (short !== undefined) return short
-  const { queue, hasImmediate, unsolicited, ...value } = readFields(layout, octets, start)
-  if (queue !== SEND_QUEUE) return failed("value", layout.format, "queue", start + 3, queue, "1")
-  const faults: Array<WireError> = [...reservedFaults(layout, octets, start)]
-  const extra = Number(hasImmediate) + Number(unsolicited)
-  if (extra > 0) faults.push(wrong("ignored", layout.format, "flags", start + 3, extra, "0"))
-  return parsed<EfaExtendedSendCompletion>(value, start + layout.bytes, end, faults)
-}
+): Parse<EfaExtendedSendCompletion> =>
+  parseSent(EFA_EXTENDED_SEND_COMPLETION, octets, start, end) as Parse<EfaExtendedSendCompletion>
 
 export const emitEfaExtendedSendCompletion = (
   value: EfaExtendedSendCompletion,
   octets: Uint8Array,
   start = 0,
-): number => {
-  const layout = EFA_EXTENDED_SEND_COMPLETION
-  space(octets, start, layout.bytes, layout.format)
-  const fields = { ...value, queue: SEND_QUEUE, hasImmediate: false, unsolicited: false }
-  writeFields(layout, fields, octets, start)
-  return start + layout.bytes
+): number => emitSent(EFA_EXTENDED_SEND_COMPLETION, value, octets, start)
+
+/** Reads the sixteen octets that begin the completion of a receive of either size. */
+const parseReceived = (
+  { format, bytes }: Layout,
+  octets: Uint8Array,
+  start: number,
+  end: number,
+): Parse<EfaReceiveCompletion> => {
+  const short = shortage(format, octets, start, end, bytes)
+  if (short !== undefined) return short
+  const { queue, hasImmediate, handle, immediate, ...rest } = readFields(EFA_RECEIVE_COMPLETION, octets, start)
+  if (queue !== RECEIVE_QUEUE) return failed("value", format, "queue", start + 3, queue, "2")
+  const isStray = !hasImmediate && immediate !== 0
+  const faults = isStray ? [wrong("ignored", format, "immediate", start + 12, immediate, "0")] : []
+  const value: EfaReceiveCompletion = {
+    ...rest,
+    addressHandle: handle === NO_HANDLE ? undefined : handle,
+    immediate: hasImmediate ? immediate : undefined,
+  }
+  return parsed(value, start + bytes, end, faults)
 }
+
+/** The fields of the layout in place of what may be undefined. */
+const receivedFields = <A extends EfaReceiveCompletion>({ addressHandle, immediate, ...rest }: A) => ({
+  ...rest,
+  queue: RECEIVE_QUEUE,
+  hasImmediate: immediate !== undefined,
+  handle: addressHandle ?? NO_HANDLE,
+  immediate: immediate ?? 0,
+})
+
+/** Fails for the completion of another queue. */
+export const parseEfaReceiveCompletion = (
+  octets: Uint8Array,
+  start = 0,
+  end = octets.length,
+): Parse<EfaReceiveCompletion> => parseReceived(EFA_RECEIVE_COMPLETION, octets, start, end)
+
+export const emitEfaReceiveCompletion = (value: EfaReceiveCompletion, octets: Uint8Array, start = 0): number =>
+  emitPlain(EFA_RECEIVE_COMPLETION, receivedFields(value), octets, start)
 
 const EXTENSION_AT = 16
 
@@ -171,25 +162,20 @@ export const parseEfaExtendedReceiveCompletion = (
   end = octets.length,
 ): Parse<EfaExtendedReceiveCompletion> => {
   const layout = EFA_EXTENDED_RECEIVE_COMPLETION
-  const short = shortage(layout.format, octets, start, end, layout.bytes)
-  if (short !== undefined) return short
-  const { queue, hasImmediate, handle, immediate, bytesLow, extension, ...rest } = readFields(layout, octets, start)
-  if (queue !== RECEIVE_QUEUE) return failed("value", layout.format, "queue", start + 3, queue, "2")
-  const isWrite = rest.operation === EfaOpcode.Write
-  const isAddressed = !isWrite && handle === NO_HANDLE
-  const bytes = isWrite ? bytesLow + 0x1_0000 * (extension[0]! + 0x100 * extension[1]!) : bytesLow
-  const faults: Array<WireError> = []
-  if (!hasImmediate && immediate !== 0)
-    faults.push(wrong("ignored", layout.format, "immediate", start + 12, immediate, "0"))
+  const first = parseReceived(layout, octets, start, end)
+  if (!first.ok) return first
+  const { addressHandle, operation, bytes } = first.value
+  const extension = octets.slice(start + EXTENSION_AT, start + layout.bytes)
+  const isWrite = operation === EfaOpcode.Write
+  const isAddressed = !isWrite && addressHandle === undefined
+  const faults: Array<WireError> = [...first.faults]
   for (let at = isWrite ? 2 : 0; !isAddressed && at < extension.length; at++) {
     const found = extension[at]!
     if (found !== 0) faults.push(wrong("ignored", layout.format, "extension", start + EXTENSION_AT + at, found, "0"))
   }
   const value: EfaExtendedReceiveCompletion = {
-    ...rest,
-    bytes,
-    addressHandle: handle === NO_HANDLE ? undefined : handle,
-    immediate: hasImmediate ? immediate : undefined,
+    ...first.value,
+    bytes: isWrite ? bytes + 0x1_0000 * u16le(extension, 0) : bytes,
     sourceAddress: isAddressed ? extension : undefined,
   }
   return parsed(value, start + layout.bytes, end, faults)
@@ -201,29 +187,15 @@ export const emitEfaExtendedReceiveCompletion = (
   start = 0,
 ): number => {
   const layout = EFA_EXTENDED_RECEIVE_COMPLETION
-  const { format } = layout
-  space(octets, start, layout.bytes, format)
-  const { addressHandle, immediate, bytes, sourceAddress, ...rest } = value
-  const isWrite = rest.operation === EfaOpcode.Write
-  const isAddressed = !isWrite && addressHandle === undefined
+  const { bytes, sourceAddress } = value
+  const isWrite = value.operation === EfaOpcode.Write
+  const isAddressed = !isWrite && value.addressHandle === undefined
   if ((sourceAddress !== undefined) !== isAddressed)
-    throw new EmitError(format, "sourceAddress", sourceAddress?.length ?? 0, isAddressed ? "16 octets" : "none")
-  const high = Math.floor(uint(bytes, isWrite ? 32 : 16, format, "bytes") / 0x1_0000)
-  const fields = {
-    ...rest,
-    queue: RECEIVE_QUEUE,
-    hasImmediate: immediate !== undefined,
-    handle: addressHandle ?? NO_HANDLE,
-    immediate: immediate ?? 0,
-    bytesLow: bytes % 0x1_0000,
-    extension: sourceAddress ?? new Uint8Array(16),
-  }
-  writeFields(layout, fields, octets, start)
-  if (isWrite) {
-    octets[start + EXTENSION_AT] = high
-    octets[start + EXTENSION_AT + 1] = high >>> 8
-  }
-  return start + layout.bytes
+    throw new EmitError(layout.format, "sourceAddress", sourceAddress?.length ?? 0, isAddressed ? "16 octets" : "none")
+  const high = Math.floor(uint(bytes, isWrite ? 32 : 16, layout.format, "bytes") / 0x1_0000)
+  const extension = sourceAddress ?? new Uint8Array(16)
+  if (isWrite) put16le(extension, 0, high)
+  return emitPlain(layout, { ...receivedFields(value), bytesLow: bytes % 0x1_0000, extension }, octets, start)
 }
 
 const statuses: Readonly<Record<number, string>> = {

@@ -1,7 +1,7 @@
 import { type Layout, readFields, writeFields } from "../Layout.ts"
 import { littleLayout } from "../LittleLayout.ts"
 import { space } from "../Octets.ts"
-import { failed, type Parse, parsed, shortage, type WireError, wrong } from "../Result.ts"
+import { failed, leftoverFaults, type Parse, parsed, shortage } from "../Result.ts"
 import { type EfaOperation, type EfaWideOperation, metaOf, operationOf, putOperation, type Size } from "./Operation.ts"
 
 /** What entries of both sizes say. */
@@ -90,15 +90,9 @@ const parseEntry = (
     immediate: meta.hasImmediate ? meta.immediate : undefined,
     operation,
   }
-  // Whatever is not said by the value has to be 0.
   const again = new Uint8Array(bytes)
   emitEntry(value, again, 0, size, layout)
-  const faults: Array<WireError> = []
-  for (let at = 0; at < bytes; at++) {
-    const found = octets[start + at]! ^ again[at]!
-    if (found !== 0) faults.push(wrong("ignored", format, "reserved", start + at, found, "0"))
-  }
-  return parsed(value, start + bytes, end, faults)
+  return parsed(value, start + bytes, end, leftoverFaults(format, octets, start, again))
 }
 
 const emitEntry = (

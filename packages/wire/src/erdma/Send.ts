@@ -1,7 +1,7 @@
 import { type FieldsOf, readFields, writeFields } from "../Layout.ts"
 import { littleLayout } from "../LittleLayout.ts"
 import { EmitError, put32, put32le, put64le, space, u32, u32le, u64le, uint, uint64 } from "../Octets.ts"
-import { type Failed, failed, type Parse, parsed, shortage, type WireError, wrong } from "../Result.ts"
+import { type Failed, failed, leftoverFaults, type Parse, parsed, shortage } from "../Result.ts"
 import { type ErdmaMemoryOperation, memoryBytes, memoryOf, putMemory } from "./Memory.ts"
 
 /** A stretch of memory. */
@@ -156,17 +156,11 @@ export const parseErdmaSend = (octets: Uint8Array, start = 0, end = octets.lengt
   const operation =
     memoryKind === undefined ? dataOf(octets, start, from!, bytes, header) : memoryOf(octets, start, bytes, memoryKind)
   if ("ok" in operation) return operation
-  const faults: Array<WireError> = []
   const { index, qp, signaled, solicited, fence, direct } = header
   const value: ErdmaSend = { index, qp, signaled, solicited, fence, direct, operation }
-  // Whatever is not said by the value has to be 0; the ring keeps what was there before.
   const again = new Uint8Array(bytes)
   emitErdmaSend(value, again)
-  for (let at = 0; at < bytes; at++) {
-    const found = octets[start + at]! ^ again[at]!
-    if (found !== 0) faults.push(wrong("ignored", "erdmaSend", "reserved", start + at, found, "0"))
-  }
-  return parsed(value, start + bytes, end, faults)
+  return parsed(value, start + bytes, end, leftoverFaults("erdmaSend", octets, start, again))
 }
 
 /** READs and atomics have a fixed number of buffers and do not count them. */
