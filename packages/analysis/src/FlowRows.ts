@@ -14,7 +14,7 @@ export interface FlowRow {
   readonly transport: "RC" | "UC" | "RD" | "UD" | "XRC" | "CNP" | "iWARP"
   readonly packets: number
   readonly wireBytes: number
-  /** Octets of messages, those that were sent again included. Of a request that is there twice, one counts. */
+  /** Octets of messages, those that were sent again included. Of a packet that is there twice, one counts. */
   readonly payloadBytes: number
   readonly firstFrame: number
   readonly lastFrame: number
@@ -120,7 +120,7 @@ const rowOf = (flow: Flow, { addresses }: CaptureAnalysis["observer"]): FlowRow 
     gaps: requests.missing.count,
     missingPackets: requests.missingPackets,
     late: requests.late.count,
-    copies: requests.copies.count,
+    copies: flow.copies,
     repeated: requests.repeated.count,
     repeatsByNak: causes.nak.count,
     repeatsByRnr: causes.rnr.count,

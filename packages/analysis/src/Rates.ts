@@ -80,7 +80,7 @@ export class Rates {
     cells[at + 1]! += wireBytes
     if (kind === "pause") cells[at + 6]! += 1
     if (kind !== "roce") return
-    cells[at + 2]! += sighting.payloadBytes
+    if (outcome !== "copy") cells[at + 2]! += sighting.payloadBytes
     if (trafficClass > 0 && (trafficClass & 3) !== 0) cells[at + 3]! += 1
     if (trafficClass > 0 && (trafficClass & 3) === 3) cells[at + 4]! += 1
     if (sighting.operation?.kind === "notify") cells[at + 5]! += 1

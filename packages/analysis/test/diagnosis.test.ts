@@ -112,6 +112,48 @@ describe("captures as people have them", () => {
     expect(diagnosed(captured(twice)).notes.join()).toContain("copies count as packets and marks, not as data")
   })
 
+  it.each(["read_5000_v4", "cm_rping_v4", "v_imm"])(
+    "%s at two capture points: responses to READs count once",
+    (name) => {
+      const once = readPackets(name)
+      const twice = framesOf(once).flatMap((frame) => [frame, { timeNs: frame.timeNs + 1000, octets: frame.octets }])
+      const bytesOf = (packets: ReadonlyArray<PacketRecord>) =>
+        flowRows(analysed(packets)).map(({ payloadBytes, readBytes }) => ({ payloadBytes, readBytes }))
+      expect(bytesOf(captured(twice.toSorted((a, b) => a.timeNs - b.timeNs)))).toEqual(bytesOf(once))
+    },
+  )
+
+  it.each([0, 1])(
+    "responses to a READ whose copies come behind later ones: none is missing, identifications %i",
+    (id) => {
+      const reth = { virtualAddress: 0n, remoteKey: 1, dmaBytes: 5120 }
+      const { ReadResponseFirst, ReadResponseMiddle, ReadResponseLast } = Operation
+      const responses = [0, 1, 2, 3, 4].map((index) => {
+        const operation = [
+          ReadResponseFirst,
+          ReadResponseMiddle,
+          ReadResponseMiddle,
+          ReadResponseMiddle,
+          ReadResponseLast,
+        ]
+        const headers = index % 4 === 0 ? { aeth: { syndrome: acknowledgement(), msn: 1 } } : {}
+        const fields = {
+          psn: 50 + index,
+          operation: operation[index]!,
+          payloadBytes: 1024,
+          headers,
+          ipId: id * (9 + index),
+        }
+        return answer({ timeNs: 1000 * (1 + index), ...fields })
+      })
+      const copies = responses.map(({ timeNs, octets }) => ({ timeNs: timeNs + 2500, octets }))
+      const asked = roce({ timeNs: 0, psn: 50, operation: Operation.ReadRequest, headers: { reth } })
+      const sorted = [asked, ...responses, ...copies].toSorted((a, b) => a.timeNs - b.timeNs)
+      expect(diagnosed(captured(sorted)).findings).toEqual([])
+      expect(flowRows(analysed(captured(sorted)))[1]).toMatchObject({ readBytes: 5120, payloadBytes: 5120, copies: 5 })
+    },
+  )
+
   it.each([
     ["lossy_rc_send_v4", 1],
     ["lossy_rc_send_v4", 1000],
@@ -273,6 +315,8 @@ describe("what the captures do not have", () => {
     const repeated = diagnosed(captured(again)).findings
     expect(repeated).toMatchObject([{ kind: "readResponseLoss" }])
     expect(repeated[0]!.text).toBe("1 response to READs missing, asked for again 1 time")
+    // What comes again because it was asked for is no copy, though it is the same to the bit.
+    expect(flowRows(analysed(captured(again)))[1]).toMatchObject({ readBytes: 5120, copies: 0 })
   })
 
   it("a loss on an unreliable connection", () => {

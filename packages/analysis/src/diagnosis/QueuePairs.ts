@@ -208,8 +208,8 @@ const orderFindings = (flow: Flow, about: About): ReadonlyArray<Finding> => {
 }
 
 /** Nearly every packet is there twice: it was taken twice, not sent twice. */
-export const isTwice = ({ requests }: Flow): boolean =>
-  requests.copies.count >= 3 && requests.copies.count >= 0.4 * requests.packets
+export const isTwice = ({ copies, requests, answers }: Flow): boolean =>
+  copies >= 3 && copies >= 0.4 * (requests.packets + answers.readPackets)
 
 const rnrFindings = (flow: Flow, about: About): ReadonlyArray<Finding> => {
   const { answers, reverse } = flow

@@ -2,6 +2,7 @@ import { psnDistance, psnPlus } from "@rdmakit/wire/infiniband"
 import type { Operation } from "../Operations.ts"
 import type { Sighting } from "../Sighting.ts"
 import { Tally } from "../Tally.ts"
+import { History } from "./History.ts"
 import type { Refusal, Requests } from "./Requests.ts"
 
 /** A request that was refused for good. */
@@ -13,7 +14,7 @@ export interface FatalNak {
 }
 
 const FATAL_KEPT = 16
-/** Two answers without identification that are this close are one. */
+/** Two answers that identification does not tell apart are one when they are this close. */
 const COPY_NS = 500_000
 
 /** What one queue pair answers: acknowledgements, NAKs, responses to READs and atomics. */
@@ -30,7 +31,10 @@ export class Answers {
   /** Acknowledgements of the same PSN, the same words, again. */
   readonly duplicates = new Tally()
   readPackets = 0
+  /** Octets of responses to READs; of a response that is there twice, one counts. */
   readBytes = 0
+  /** The same response to a READ twice. */
+  readonly copies = new Tally()
   atomics = 0
   /** Responses to READs that were skipped. */
   readonly missing = new Tally()
@@ -38,22 +42,28 @@ export class Answers {
   readonly repeatedReads = new Tally()
   /** From an RNR NAK to the request again. */
   waitedNs = 0
+  readonly #reads = new History()
   #readNext = -1
   #ipId = -1
   #psn = -1
   #syndrome = -1
   #timeNs = Number.NaN
 
-  /** Takes an answer; `requests` are those of the other direction, once it is known. */
-  take(sighting: Sighting, operation: Operation, requests: Requests | undefined): void {
+  /** Takes an answer; `requests` are those of the other direction, once it is known. Says whether its data is a copy. */
+  take(sighting: Sighting, operation: Operation, requests: Requests | undefined): "copy" | undefined {
     const { psn, frame, timeNs, syndrome, ipId } = sighting
     if (requests !== undefined) requests.hasAnswers = true
     if (operation.opcode.operation.startsWith("ReadResponse")) {
+      this.readPackets++
+      if (this.#isReadCopy(sighting, requests)) {
+        this.copies.add(frame)
+        return "copy"
+      }
       this.#read(sighting, operation, requests)
-      return
+      return undefined
     }
     if (operation.opcode.operation === "AtomicAcknowledge") this.#atomic(sighting, requests)
-    if (syndrome < 0) return
+    if (syndrome < 0) return undefined
     const kind = syndrome >> 5
     if (kind === 0) {
       this.acks++
@@ -61,7 +71,7 @@ export class Answers {
       if (psn === this.#psn && syndrome === this.#syndrome) this.duplicates.add(frame)
       requests?.acknowledge(psn, timeNs)
     } else if (kind === 1) {
-      if (this.#isCopy(sighting, requests, requests?.rnr)) return
+      if (this.#isCopy(sighting, requests, requests?.rnr)) return undefined
       this.rnrNaks.add(frame)
       this.lastRnrPsn = psn
       if (!this.rnrTimers.includes(syndrome & 31)) this.rnrTimers.push(syndrome & 31)
@@ -74,6 +84,7 @@ export class Answers {
     this.#syndrome = syndrome
     this.#ipId = ipId
     this.#timeNs = timeNs
+    return undefined
   }
 
   /**
@@ -84,6 +95,14 @@ export class Answers {
     const isSame = psn === this.#psn && syndrome === this.#syndrome && ipId === this.#ipId
     const isPending = requests === undefined || last?.answered === false
     return isSame && (ipId > 0 || (isPending && timeNs - this.#timeNs < COPY_NS))
+  }
+
+  #isReadCopy(sighting: Sighting, requests: Requests | undefined): boolean {
+    const at = this.#reads.find(sighting.psn)
+    if (at < 0 || !this.#reads.isSame(at, sighting)) return false
+    if (sighting.ipId > 0 || this.#reads.hopLimit(at) !== sighting.hopLimit) return true
+    const beforeNs = this.#reads.timeNs(at)
+    return sighting.timeNs - beforeNs < COPY_NS && requests?.wentBackSince(beforeNs) !== true
   }
 
   #nak(sighting: Sighting, requests: Requests | undefined): void {
@@ -104,7 +123,7 @@ export class Answers {
 
   #read(sighting: Sighting, operation: Operation, requests: Requests | undefined): void {
     const { psn, frame, timeNs, payloadBytes } = sighting
-    this.readPackets++
+    this.#reads.keep(sighting)
     this.readBytes += payloadBytes
     if (this.#readNext >= 0 && !operation.isFirst) {
       const distance = psnDistance(psn, this.#readNext)

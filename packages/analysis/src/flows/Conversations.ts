@@ -48,7 +48,7 @@ export class Conversations {
     return this.#pairOf(source, destination) !== undefined
   }
 
-  /** Takes a packet with a transport. Of a request it says whether it is new. */
+  /** Takes a packet with a transport. Of a request it says whether it is new, of a response whether it is a copy. */
   take(sighting: Sighting): "new" | "late" | "copy" | "repeat" | undefined {
     const { operation, destinationQp, timeNs } = sighting
     if (operation === undefined) {
@@ -73,8 +73,9 @@ export class Conversations {
     }
     if (operation.isResponse) {
       if (flow.reverse === undefined) this.#pair(flow, sighting)
-      flow.ownAnswers().take(sighting, operation, flow.reverse?.ownRequests())
-      return undefined
+      const outcome = flow.ownAnswers().take(sighting, operation, flow.reverse?.ownRequests())
+      if (outcome === "copy") flow.payloadBytes -= sighting.payloadBytes
+      return outcome
     }
     if (sighting.payloadBytes > 0) flow.ownReaction().sent(sighting.payloadBytes, timeNs)
     // The PSNs of datagrams count per sender, not per receiver: gaps say nothing.

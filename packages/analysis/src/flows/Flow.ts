@@ -27,7 +27,7 @@ export class Flow {
   #reaction: Reaction | undefined
   packets = 0
   wireBytes = 0
-  /** Octets of messages, those that were sent again included; those of a copy of a request are not. */
+  /** Octets of messages, those that were sent again included; those of copies are not. */
   payloadBytes = 0
   firstNs = Number.NaN
   lastNs = Number.NaN
@@ -62,6 +62,11 @@ export class Flow {
   /** What it answered. To be read. */
   get answers(): Answers {
     return this.#answers ?? NO_ANSWERS
+  }
+
+  /** Packets with data that are there twice. */
+  get copies(): number {
+    return this.requests.copies.count + this.answers.copies.count
   }
 
   /** What its sender did when it was told of congestion. To be read. */

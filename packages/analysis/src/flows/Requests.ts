@@ -105,7 +105,8 @@ export class Requests {
   #slack = 0
   #repeat: Repeat | undefined
   #repeatNext = 0
-  #repeatNs = 0
+  /** When a packet was sent again last. */
+  #repeatNs = Number.NEGATIVE_INFINITY
   #ipId = -1
   #ipIdRises = 0
   #ipIdSteps = 0
@@ -195,6 +196,11 @@ export class Requests {
     const behind = psnDistance(this.expected, psn)
     // A READ of unknown MTU may have taken more PSNs than one.
     return behind > -this.#slack && behind <= this.packets + 1 && (this.history.find(psn) >= 0 || behind < 4096)
+  }
+
+  /** Whether something was sent again after this time. */
+  wentBackSince(timeNs: number): boolean {
+    return this.#repeatNs > timeNs
   }
 
   #packetsOf(sighting: Sighting, operation: Operation): number {
