@@ -24,18 +24,13 @@ export class NativeRun implements Run {
     const ideal = new IdealCompletion(world, parts)
     this.world = world
     // A path is known as long as it lasts: where links go down, what a flow would have taken is reckoned at its end.
-    const known = new Float64Array(parts.faults === undefined ? 0 : work.flows.length).fill(Number.NaN)
-    if (parts.faults !== undefined) {
-      world.onFinish = (flow) => {
-        known[flow] = ideal.of(flow)
-      }
-    }
-    const idealOf = (flow: number): Time => (Number.isNaN(known[flow] ?? Number.NaN) ? ideal.of(flow) : known[flow]!)
+    const known = new Map<number, Time>()
+    if (parts.faults !== undefined) world.onFinish = (flow) => known.set(flow, ideal.of(flow))
     this.run = new WorldRun(world, {
       until: work.until ?? NEVER,
       controller: parts.controller.name,
       seed: parts.seed,
-      ideal: idealOf,
+      ideal: (flow) => known.get(flow) ?? ideal.of(flow),
       // A watchdog may end what looks like a deadlock, and so may a link that goes down.
       endsDeadlocked: parts.watchdog === undefined && parts.faults === undefined,
       notes: [...notes, ...(work.notes ?? [])],

@@ -23,15 +23,8 @@ export class BackToZeroQueuePair extends RcQueuePair {
     this.reply(packet, Opcode.NakSequence, this.expected)
   }
 
-  protected override handleReply(now: Time, packet: Packet): void {
-    if (packet.opcode === Opcode.Cnp) {
-      this.handleCnp(now)
-      return
-    }
+  protected override acknowledged(now: Time, packet: Packet, count: number, isNak: boolean): void {
     const { config } = this
-    const nak = packet.opcode === Opcode.NakSequence
-    const count = this.una + psnDistance((packet.psn + (nak ? 0 : 1)) & PSN_MASK, this.una & PSN_MASK)
-    if (count > this.highest) return
     const before = this.ackedBytes
     // What the reply says, which controllers go by, and how much of it counts.
     const sequence = count > this.una ? this.messages.bytesBefore(count) : this.sequenceOf(count)
@@ -39,9 +32,8 @@ export class BackToZeroQueuePair extends RcQueuePair {
     // A message of zero bytes has no chunk to fill.
     const counted = sequence % chunkBytes === 0 ? count : (sequence - (sequence % chunkBytes)) / config.mtuBytes
     if (counted > this.una) this.advance(now, counted)
-    if (nak) this.goBack()
+    if (isNak) this.goBack()
     this.runController(now, packet, sequence, before)
-    if (nak && this.controller.onLoss(now, false)) this.tookAction(now)
-    this.updateTimeout()
+    if (isNak && this.controller.onLoss(now, false)) this.tookAction(now)
   }
 }

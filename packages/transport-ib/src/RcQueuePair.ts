@@ -1,6 +1,5 @@
-import { Opcode, type Packet } from "@rdmakit/packet"
+import type { Packet } from "@rdmakit/packet"
 import { NEVER, type Time } from "@rdmakit/protocol"
-import { PSN_MASK, psnDistance } from "./Psn.ts"
 import { RcRequester } from "./RcRequester.ts"
 
 /**
@@ -8,23 +7,14 @@ import { RcRequester } from "./RcRequester.ts"
  * §9.7): a NAK or a timeout takes the requester back to the oldest unacknowledged packet.
  */
 export class RcQueuePair extends RcRequester {
-  protected handleReply(now: Time, packet: Packet): void {
-    if (packet.opcode === Opcode.Cnp) {
-      this.handleCnp(now)
-      return
-    }
-    const nak = packet.opcode === Opcode.NakSequence
-    // An acknowledgement names the last packet received, a sequence NAK the one expected: both as "packets received".
-    const count = this.una + psnDistance((packet.psn + (nak ? 0 : 1)) & PSN_MASK, this.una & PSN_MASK)
-    if (count > this.highest) return
+  protected acknowledged(now: Time, packet: Packet, count: number, isNak: boolean): void {
     const before = this.ackedBytes
     if (count > this.una) this.advance(now, count)
     // A NAK that was overtaken, or of packets that are not out any more, tells of no loss.
-    const lost = nak && count === this.una && this.nxt > count
+    const lost = isNak && count === this.una && this.nxt > count
     if (lost) this.goBack()
     this.runController(now, packet, this.sequenceOf(count), before)
     if (lost && this.controller.onLoss(now, false)) this.tookAction(now)
-    this.updateTimeout()
   }
 
   /** Nothing is out any more: the time to wait for an acknowledgement starts with the next packet. */

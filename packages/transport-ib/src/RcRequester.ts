@@ -2,7 +2,7 @@ import { Flag, Opcode, type Packet } from "@rdmakit/packet"
 import { type Ack, type Controller, fireTimer, NEVER, type QueuePair, type Time, type Timers } from "@rdmakit/protocol"
 import { checkController } from "./ControllerFault.ts"
 import { MessageQueue } from "./MessageQueue.ts"
-import { PSN_MASK, PSN_WINDOW } from "./Psn.ts"
+import { PSN_MASK, PSN_WINDOW, psnDistance } from "./Psn.ts"
 import { checkInteger, type RcConfig } from "./RcConfig.ts"
 import type { RcAddress, RcCommand, RcEvent } from "./RcEndpoint.ts"
 import { RcResponder } from "./RcResponder.ts"
@@ -198,12 +198,21 @@ export abstract class RcRequester extends RcResponder implements QueuePair<RcCom
   }
 
   /** An acknowledgement, a NAK or a CNP came. */
-  protected abstract handleReply(now: Time, packet: Packet): void
-
-  protected handleCnp(now: Time): void {
-    if (this.controller.onCnp(now)) this.tookAction(now)
+  protected handleReply(now: Time, packet: Packet): void {
+    if (packet.opcode === Opcode.Cnp) {
+      if (this.controller.onCnp(now)) this.tookAction(now)
+    } else {
+      const isNak = packet.opcode === Opcode.NakSequence
+      // An acknowledgement names the last packet received, a sequence NAK the one expected: both as "packets received".
+      const count = this.una + psnDistance((packet.psn + (isNak ? 0 : 1)) & PSN_MASK, this.una & PSN_MASK)
+      if (count > this.highest) return
+      this.acknowledged(now, packet, count, isNak)
+    }
     this.updateTimeout()
   }
+
+  /** An acknowledgement or a NAK says that packets before `count`, at most `highest`, have come. */
+  protected abstract acknowledged(now: Time, packet: Packet, count: number, isNak: boolean): void
 
   /** Every packet before `count` is acknowledged. */
   protected advance(now: Time, count: number): void {

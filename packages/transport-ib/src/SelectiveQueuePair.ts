@@ -137,20 +137,12 @@ export class SelectiveQueuePair extends RcRequester {
     extension[at + Layout.EXT.sackBits] = 1
   }
 
-  protected override handleReply(now: Time, packet: Packet): void {
-    if (packet.opcode === Opcode.Cnp) {
-      this.handleCnp(now)
-      return
-    }
-    const nak = packet.opcode === Opcode.NakSequence
-    const count = this.una + psnDistance((packet.psn + (nak ? 0 : 1)) & PSN_MASK, this.una & PSN_MASK)
-    if (count > this.highest) return
+  protected acknowledged(now: Time, packet: Packet, count: number, isNak: boolean): void {
     const before = this.ackedBytes
     if (count > this.una) this.advance(now, count)
-    const began = nak && this.noteSack(packet)
+    const began = isNak && this.noteSack(packet)
     this.runController(now, packet, this.sequenceOf(count), before)
     if (began && this.controller.onLoss(now, false)) this.tookAction(now)
-    this.updateTimeout()
   }
 
   protected override advance(now: Time, count: number): void {
