@@ -174,7 +174,7 @@ const endBytes = (instructions: number): number => ((instructions & IntMdInstruc
 
 /**
  * The hops of a stack, the last one first. What is not a whole hop at its end was added by the source alone. Fails when
- * the instructions ask for more than `hopWords` has.
+ * the instructions ask for more than `hopWords` has; the offset in the error counts from the start of the shim.
  */
 export const intMdHops = (
   value: IntMd,

@@ -72,8 +72,6 @@ export const parseIoam = (octets: Uint8Array, start = 0, end = octets.length): P
   const bytes = 2 + optionBytes
   if (bytes < IOAM_BYTES || bytes % 4 !== 0 || start + bytes > end)
     return failed("length", "ioam", "optionBytes", start + 1, optionBytes, "10 and whole words of data")
-  if (bytes > IOAM_BYTES + IOAM_DATA_BYTES_MAX)
-    return failed("length", "ioam", "optionBytes", start + 1, optionBytes, "at most 254")
   const cut = shortage("ioam", octets, start, end, bytes)
   if (cut !== undefined) return cut
   const traceType = u24(octets, start + 8)
@@ -162,7 +160,10 @@ const words: ReadonlyArray<readonly [bit: number, name: keyof IoamNode]> = [
   [IoamTrace.ChecksumComplement, "checksumComplement"],
 ]
 
-/** The nodes of a trace, the last one first. Fails when a node's snapshot, or half a node, reaches past the data. */
+/**
+ * The nodes of a trace, the last one first. Fails when a node's snapshot, or half a node, reaches past the data; the
+ * offset in the error counts from the start of `nodeData`.
+ */
 export const ioamNodes = (
   value: Ioam,
 ):

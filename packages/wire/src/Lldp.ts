@@ -23,12 +23,15 @@ export interface Lldp {
 export const LLDP_MAC = 0x0180_c200_000e
 /** More than a frame of 1,500 octets holds. */
 const TLVS_MAX = 750
+/** Texts and identifiers are no longer (IEEE 802.1AB §8.5). */
+const TEXT_BYTES_MAX = 255
 
 const readTlv = (type: number, data: Uint8Array): LldpTlv => {
-  if ((type === 1 || type === 2) && data.length >= 2 && data.length <= 256)
+  if ((type === 1 || type === 2) && data.length >= 2 && data.length <= 1 + TEXT_BYTES_MAX)
     return { kind: type === 1 ? "chassisId" : "portId", subtype: data[0]!, id: data.subarray(1) }
   if (type === 3 && data.length === 2) return { kind: "timeToLive", seconds: u16(data, 0) }
-  if ((type === 4 || type === 5 || type === 6) && data.length <= 255) return { kind: "text", type, octets: data }
+  if ((type === 4 || type === 5 || type === 6) && data.length <= TEXT_BYTES_MAX)
+    return { kind: "text", type, octets: data }
   if (type === 127) return dcbxTlv(data) ?? { kind: "other", type, data }
   return { kind: "other", type, data }
 }
@@ -55,10 +58,12 @@ export const parseLldp = (octets: Uint8Array, start = 0, end = octets.length): P
   }
 }
 
-const withOctet = (first: number, rest: Uint8Array): Uint8Array => {
-  const data = new Uint8Array(1 + rest.length)
-  data[0] = uint(first, 8, "lldp", "subtype")
-  data.set(rest, 1)
+const idData = (subtype: number, id: Uint8Array): Uint8Array => {
+  if (id.length === 0 || id.length > TEXT_BYTES_MAX)
+    throw new EmitError("lldp", "id", id.length, `1 to ${TEXT_BYTES_MAX} octets`)
+  const data = new Uint8Array(1 + id.length)
+  data[0] = uint(subtype, 8, "lldp", "subtype")
+  data.set(id, 1)
   return data
 }
 
@@ -66,13 +71,15 @@ const writeTlv = (tlv: LldpTlv): readonly [type: number, data: Uint8Array] => {
   if (isDcbx(tlv)) return [127, emitDcbx(tlv)]
   switch (tlv.kind) {
     case "chassisId":
-      return [1, withOctet(tlv.subtype, tlv.id)]
+      return [1, idData(tlv.subtype, tlv.id)]
     case "portId":
-      return [2, withOctet(tlv.subtype, tlv.id)]
+      return [2, idData(tlv.subtype, tlv.id)]
     case "timeToLive":
       uint(tlv.seconds, 16, "lldp", "seconds")
       return [3, new Uint8Array([tlv.seconds >> 8, tlv.seconds])]
     case "text":
+      if (tlv.octets.length > TEXT_BYTES_MAX)
+        throw new EmitError("lldp", "octets", tlv.octets.length, `at most ${TEXT_BYTES_MAX}`)
       return [tlv.type, tlv.octets]
     case "other":
       if (tlv.type === 0) throw new EmitError("lldp", "type", 0, "1 to 127: the end mark is added")

@@ -1,7 +1,7 @@
 // The header of rdmakit's model of SRD. The real one, which Amazon's cards put on the wire, is not public: no octet here was seen on a network.
 import { layout } from "./Layout.ts"
 import { EmitError, put16, put32, put64, space, u16, u32, u64, uint, uint64 } from "./Octets.ts"
-import { failed, type Parse, parsed, shortage, type WireError, wrong } from "./Result.ts"
+import { failed, NO_FAULTS, type Parse, parsed, shortage, wrong } from "./Result.ts"
 
 interface SrdCommon {
   /** Which of the paths to the peer it takes, 16 bits: what the sender sprays over, as a source port of UDP. */
@@ -92,8 +92,7 @@ export const parseSrd = (octets: Uint8Array, start = 0, end = octets.length): Pa
   if (type !== DATA && type !== ACK) return failed("reserved", "srd", "type", start, type, "0 or 1")
   const flags = octets[start + 1]!
   const reserved = type === ACK ? flags : flags & 0xe0
-  const faults: ReadonlyArray<WireError> =
-    reserved === 0 ? [] : [wrong("ignored", "srd", "reserved", start + 1, reserved, "0")]
+  const faults = reserved === 0 ? NO_FAULTS : [wrong("ignored", "srd", "reserved", start + 1, reserved, "0")]
   const common = {
     path: u16(octets, start + 2),
     connection: u32(octets, start + 4),

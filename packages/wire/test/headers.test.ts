@@ -2,18 +2,17 @@ import { describe, expect, it, test } from "vitest"
 import { ETHERNET, emitEthernet, parseEthernet } from "../src/Ethernet.ts"
 import { parseGre } from "../src/Gre.ts"
 import { parseIcmpEcho } from "../src/Icmp.ts"
+import { emitLrh } from "../src/Infiniband.ts"
 import { emitIpv4, ipv4Checksum, parseIpv4, parseIpv4Options } from "../src/Ipv4.ts"
 import { parseIpv6Extension, parseIpv6Options } from "../src/Ipv6.ts"
 import { EmitError, formatError } from "../src/index.ts"
 import { layout } from "../src/Layout.ts"
-import { parseLldp } from "../src/Lldp.ts"
+import { emitLldp, parseLldp } from "../src/Lldp.ts"
 import { parsePfc } from "../src/Pfc.ts"
 import { parseTcpOptions } from "../src/Tcp.ts"
 import { emitUdp, parseUdp } from "../src/Udp.ts"
 import { parseVxlan } from "../src/Vxlan.ts"
-
-const hex = (text: string): Uint8Array =>
-  Uint8Array.from(text.replaceAll(" ", "").match(/../g) ?? [], (octet) => Number.parseInt(octet, 16))
+import { hex } from "./octetText.ts"
 
 describe("Ethernet", () => {
   it("a length instead of a type ends the payload, one past the frame is a lie", () => {
@@ -203,6 +202,13 @@ describe("errors", () => {
     const ip = { trafficClass: 0, identification: 0, dontFragment: false, moreFragments: false, fragmentOffset: 0 }
     const odd = { ...ip, ttl: 1, protocol: 17, source: 0, destination: 0, options: new Uint8Array(3), payloadBytes: 0 }
     expect(() => emitIpv4(odd, new Uint8Array(60))).toThrow("ipv4.options")
+    const lrh = { virtualLane: 0, serviceLevel: 0, next: "local", destinationLid: 1, sourceLid: 2 } as const
+    for (const payloadBytes of [8, 14, 8184])
+      expect(() => emitLrh({ ...lrh, payloadBytes }, new Uint8Array(8))).toThrow("lrh.payloadBytes")
+    const chassis = { kind: "chassisId", subtype: 4, id: new Uint8Array(0) } as const
+    expect(() => emitLldp({ tlvs: [chassis] }, new Uint8Array(600))).toThrow("lldp.id")
+    const name = { kind: "text", type: 5, octets: new Uint8Array(256) } as const
+    expect(() => emitLldp({ tlvs: [name] }, new Uint8Array(600))).toThrow("lldp.octets")
   })
 })
 

@@ -1,4 +1,4 @@
-import { type FieldsOf, layout, readFields, writeFields } from "../Layout.ts"
+import { layout, readFields, writeFields } from "../Layout.ts"
 import { EmitError, put16, space, u16, uint } from "../Octets.ts"
 import { type Parse, parsed, shortage } from "../Result.ts"
 
@@ -40,7 +40,7 @@ export const parseHpccInt = (octets: Uint8Array, start = 0, end = octets.length)
   const bytes = HEAD_BYTES + HOP_BYTES * (first >> 12)
   const cut = shortage("hpccInt", octets, start, end, bytes)
   if (cut !== undefined) return cut
-  const hops: Array<FieldsOf<"speedCode:4 time:24 txUnits:20 queueUnits:16">> = []
+  const hops: Array<HpccHop> = []
   for (let at = start + HEAD_BYTES; at < start + bytes; at += HOP_BYTES) hops.push(readFields(HPCC_HOP, octets, at))
   return parsed<HpccInt>({ pathId: first & 0xfff, hops }, start + bytes, end)
 }

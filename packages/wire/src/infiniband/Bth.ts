@@ -1,6 +1,6 @@
-import { layout } from "../Layout.ts"
+import { layout, reservedFaults } from "../Layout.ts"
 import { EmitError, put16, put32, space, u16, u24, uint } from "../Octets.ts"
-import { failed, NO_FAULTS, type Parse, parsed, shortage, type WireError, wrong } from "../Result.ts"
+import { failed, NO_FAULTS, type Parse, parsed, shortage } from "../Result.ts"
 import { opcodeOf } from "./Opcode.ts"
 
 /** Base transport header (IBTA 1.7 §9.2). */
@@ -55,17 +55,8 @@ export const parseBth = (octets: Uint8Array, start = 0, end = octets.length): Pa
     ackRequest: (ack & 0x80) !== 0,
     psn: u24(octets, start + 9),
   }
-  const faults = ((congestion & 0x3f) | (ack & 0x7f)) === 0 ? NO_FAULTS : reservedFaults(octets, start)
+  const faults = ((congestion & 0x3f) | (ack & 0x7f)) === 0 ? NO_FAULTS : reservedFaults(BTH, octets, start)
   return parsed(value, start + BTH_BYTES, end, faults)
-}
-
-const reservedFaults = (octets: Uint8Array, start: number): ReadonlyArray<WireError> => {
-  const faults: Array<WireError> = []
-  const first = octets[start + 4]! & 0x3f
-  const second = octets[start + 8]! & 0x7f
-  if (first !== 0) faults.push(wrong("ignored", "bth", "reserved", start + 4, first, "0"))
-  if (second !== 0) faults.push(wrong("ignored", "bth", "reserved", start + 8, second, "0"))
-  return faults
 }
 
 export const emitBth = (value: Bth, octets: Uint8Array, start = 0): number => {

@@ -1,6 +1,6 @@
-import { layout } from "../Layout.ts"
-import { put16, space, u16, uint } from "../Octets.ts"
-import { failed, NO_FAULTS, type Parse, parsed, shortage, type WireError, wrong } from "../Result.ts"
+import { layout, reservedFaults } from "../Layout.ts"
+import { EmitError, put16, space, u16, uint } from "../Octets.ts"
+import { failed, NO_FAULTS, type Parse, parsed, shortage } from "../Result.ts"
 
 /** What follows an LRH (IBTA 1.7 §7.7.5): a raw EtherType, an IPv6 packet, a BTH, or a GRH. */
 export type LinkNextHeader = "raw" | "ipv6" | "local" | "global"
@@ -12,13 +12,14 @@ export interface Lrh {
   readonly serviceLevel: number
   readonly next: LinkNextHeader
   readonly destinationLid: number
-  /** Octets after this header, up to and with the ICRC: a multiple of four, below 8,184. The VCRC is not counted. */
+  /** Octets after this header, up to and with the ICRC: a multiple of four, 12 to 8,180. The VCRC is not counted. */
   readonly payloadBytes: number
   readonly sourceLid: number
 }
 
 export const LRH_BYTES = 8
 const WORDS_MIN = 5
+const WORDS_MAX = 0x7ff
 
 export const LRH = /* @__PURE__ */ layout(
   "lrh",
@@ -49,24 +50,23 @@ export const parseLrh = (octets: Uint8Array, start = 0, end = octets.length): Pa
     sourceLid: u16(octets, start + 6),
   }
   const reserved = (second & 12) | (length >> 11)
-  return parsed(value, start + LRH_BYTES, start + 4 * words, reserved === 0 ? NO_FAULTS : reservedFaults(octets, start))
-}
-
-const reservedFaults = (octets: Uint8Array, start: number): ReadonlyArray<WireError> => {
-  const faults: Array<WireError> = []
-  const first = (octets[start + 1]! >> 2) & 3
-  const second = octets[start + 4]! >> 3
-  if (first !== 0) faults.push(wrong("ignored", "lrh", "reserved", start + 1, first, "0"))
-  if (second !== 0) faults.push(wrong("ignored", "lrh", "reserved", start + 4, second, "0"))
-  return faults
+  return parsed(
+    value,
+    start + LRH_BYTES,
+    start + 4 * words,
+    reserved === 0 ? NO_FAULTS : reservedFaults(LRH, octets, start),
+  )
 }
 
 export const emitLrh = (value: Lrh, octets: Uint8Array, start = 0): number => {
+  const words = (value.payloadBytes + LRH_BYTES) / 4
   space(octets, start, LRH_BYTES, "lrh")
   octets[start] = uint(value.virtualLane, 4, "lrh", "virtualLane") << 4
   octets[start + 1] = (uint(value.serviceLevel, 4, "lrh", "serviceLevel") << 4) | nexts.indexOf(value.next)
   put16(octets, start + 2, uint(value.destinationLid, 16, "lrh", "destinationLid"))
-  put16(octets, start + 4, uint((value.payloadBytes + LRH_BYTES) / 4, 11, "lrh", "payloadBytes / 4"))
+  if (words < WORDS_MIN || words > WORDS_MAX || !Number.isInteger(words))
+    throw new EmitError("lrh", "payloadBytes", value.payloadBytes, "a multiple of four, 12 to 8180")
+  put16(octets, start + 4, words)
   put16(octets, start + 6, uint(value.sourceLid, 16, "lrh", "sourceLid"))
   return start + LRH_BYTES
 }

@@ -92,7 +92,7 @@ export class FpduStream {
     this.#end += octets.length
   }
 
-  /** Says that so many octets are missing here; a unit that was not whole is lost with them. */
+  /** Says that so many octets are missing here; what `next` has not given out yet is lost with them. */
   lose(bytes: number): void {
     const held = this.#end - this.#at
     const position = this.#lost?.position ?? this.#position
