@@ -4,6 +4,7 @@ import { opcodeOf } from "../src/Infiniband.ts"
 import { crc32 } from "../src/node.ts"
 import { index, readCapture } from "./capture.ts"
 import { madeFrames, withFcs } from "./frames.ts"
+import { hex } from "./octetText.ts"
 
 /** Nodes follow each other without a gap from the first octet to the last. */
 const expectTiles = (nodes: ReadonlyArray<Node>, octets: Uint8Array): void => {
@@ -199,17 +200,12 @@ test("link types of capture files", () => {
 describe("other links", () => {
   const packet = byName("ipv4 Rc SendOnly").octets
   const ip = packet.subarray(14)
-  const before = (text: string, rest: Uint8Array): Uint8Array => new Uint8Array([...Buffer.from(text, "hex"), ...rest])
+  const before = (text: string, rest: Uint8Array): Uint8Array => new Uint8Array([...hex(text), ...rest])
   const inside = "ipv4 udp bth payload padding icrc"
 
   test.each<readonly [string, NonNullable<DecodeOptions["link"]>, Uint8Array, string]>([
     ["raw IP", "ip", ip, inside],
-    [
-      "Linux cooked",
-      "linuxCooked",
-      before("0004000100065254000000010000 0800".replaceAll(" ", ""), ip),
-      `linuxCooked ${inside}`,
-    ],
+    ["Linux cooked", "linuxCooked", before("0004000100065254000000010000 0800", ip), `linuxCooked ${inside}`],
     [
       "Linux cooked, version 2",
       "linuxCooked2",

@@ -6,9 +6,8 @@ import { acknowledgement, CNP, Operation, opcodeOf, parseTransport, Service } fr
 import * as Node from "../src/node.ts"
 import * as Roce from "../src/Roce.ts"
 import { index, readCapture } from "./capture.ts"
+import { hex, text } from "./octetText.ts"
 
-const hex = (text: string): Uint8Array => Uint8Array.from(text.match(/../g)!, (octet) => Number.parseInt(octet, 16))
-const text = (octets: Uint8Array): string => Buffer.from(octets).toString("hex")
 const trailer = (packet: Uint8Array): string => text(packet.subarray(-4))
 
 // B1: 10.0.0.1 to 10.0.0.2, SEND Only of 12 octets.

@@ -7,9 +7,8 @@ import { emitIoam, IoamTrace, ioamNodes, ioamNodeWords, parseIoam } from "../src
 import { emitPint, parsePint } from "../src/Pint.ts"
 import { parseSrd } from "../src/Srd.ts"
 import { u16 } from "./arbitrary.ts"
+import { hex, text } from "./octetText.ts"
 
-const hex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.replaceAll(" ", ""), "hex"))
-const text = (octets: Uint8Array): string => Buffer.from(octets).toString("hex")
 const read = <A>(outcome: { ok: true; value: A } | { ok: false; error: unknown }): A => {
   if (!outcome.ok) throw new Error(JSON.stringify(outcome.error))
   return outcome.value
@@ -51,7 +50,7 @@ describe("P4 INT", () => {
   const octets = hex(
     `14 0b 12b7  20 00 04 06  9400 0000 0000 0000
      00000002 05 000100 ffffffffffffffff
-     00000001 00 000020 0000000000abcdef`.replaceAll("\n", ""),
+     00000001 00 000020 0000000000abcdef`,
   )
 
   test("shim, header and stack, the last hop first", () => {
@@ -130,7 +129,7 @@ describe("IOAM", () => {
     expect(ioamNodeWords(traceType)).toBe(4)
     const octets = hex(
       `31 3a 00 00  007b 20 04 d20000 00  ${"00".repeat(16)}
-       3e 000002 0003 0004 00abcdef 00000100  3f 000001 ffff 0002 00123456 ffffffff`.replaceAll("\n", ""),
+       3e 000002 0003 0004 00abcdef 00000100  3f 000001 ffff 0002 00123456 ffffffff`,
     )
     const value = read(parseIoam(octets))
     expect(value).toMatchObject({ mutable: true, nameSpace: 123, remainingWords: 4, traceType, overflow: false })
