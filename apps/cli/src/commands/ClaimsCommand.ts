@@ -1,5 +1,5 @@
-import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { whenRun } from "./whenRun.ts"
 
 const JOBS_MAX = 1024
 
@@ -38,11 +38,7 @@ export const claimsCommand = Command.make(
     ),
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object"), Flag.withDefault(false)),
   },
-  (input) =>
-    Effect.flatMap(
-      Effect.promise(() => import("../Claims.ts")),
-      ({ claims }) => claims(input),
-    ),
+  whenRun(async () => (await import("../Claims.ts")).claims),
 ).pipe(
   Command.withShortDescription("Measure what papers have published"),
   Command.withDescription(

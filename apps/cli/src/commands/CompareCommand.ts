@@ -1,5 +1,5 @@
-import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { whenRun } from "./whenRun.ts"
 
 const side = (name: string) =>
   Argument.String(name).pipe(
@@ -13,11 +13,7 @@ export const compareCommand = Command.make(
     b: side("B"),
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object"), Flag.withDefault(false)),
   },
-  (input) =>
-    Effect.flatMap(
-      Effect.promise(() => import("../Comparison.ts")),
-      ({ compare }) => compare(input),
-    ),
+  whenRun(async () => (await import("../Comparison.ts")).compare),
 ).pipe(
   Command.withShortDescription("Compare two results"),
   Command.withDescription(

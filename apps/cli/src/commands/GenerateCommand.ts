@@ -1,6 +1,7 @@
-import { Effect, type Option } from "effect"
+import type { Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { flowFlags, type GenerateFlag, topologyFlags } from "../generateFlags.ts"
+import { whenRun } from "./whenRun.ts"
 
 /** Flags with a value, each optional, by their names with dashes. */
 const valueFlags = (flags: ReadonlyArray<GenerateFlag>): Record<string, Flag.Flag<Option.Option<string>>> =>
@@ -30,11 +31,7 @@ const topologyCommand = Command.make(
     values: valueFlags(topologyFlags),
     ...outputFlags,
   },
-  (input) =>
-    Effect.flatMap(
-      Effect.promise(() => import("../GenerateTopology.ts")),
-      ({ generateTopologyFile }) => generateTopologyFile(input),
-    ),
+  whenRun(async () => (await import("../GenerateTopology.ts")).generateTopologyFile),
 ).pipe(
   Command.withShortDescription("Write a topology file"),
   Command.withDescription(
@@ -87,11 +84,7 @@ const flowsCommand = Command.make(
     ),
     ...outputFlags,
   },
-  (input) =>
-    Effect.flatMap(
-      Effect.promise(() => import("../GenerateFlows.ts")),
-      ({ generateFlowFile }) => generateFlowFile(input),
-    ),
+  whenRun(async () => (await import("../GenerateFlows.ts")).generateFlowFile),
 ).pipe(
   Command.withShortDescription("Write a flow file"),
   Command.withDescription(

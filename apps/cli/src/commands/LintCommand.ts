@@ -1,6 +1,6 @@
-import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { controllerFlags } from "../controllerFlags.ts"
+import { whenRun } from "./whenRun.ts"
 
 export const lintCommand = Command.make(
   "lint",
@@ -22,11 +22,7 @@ export const lintCommand = Command.make(
     ),
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object"), Flag.withDefault(false)),
   },
-  (input) =>
-    Effect.flatMap(
-      Effect.promise(() => import("../Lint.ts")),
-      ({ lint }) => lint(input),
-    ),
+  whenRun(async () => (await import("../Lint.ts")).lint),
 ).pipe(
   Command.withShortDescription("Check inputs without running them"),
   Command.withDescription(

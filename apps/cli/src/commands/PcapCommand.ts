@@ -1,7 +1,9 @@
-import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { whenRun } from "./whenRun.ts"
 
-const json = Flag.Boolean("json").pipe(Flag.withDescription("For other programs"), Flag.withDefault(false))
+const yes = (name: string, description: string) =>
+  Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
+const json = yes("json", "For other programs")
 const files = Argument.String("FILE").pipe(
   Argument.withDescription("Captures: pcap or pcapng, also .gz and .zst; - is standard input"),
   Argument.atLeast(1),
@@ -12,6 +14,18 @@ const file = Argument.String("FILE").pipe(
 
 const text = (name: string, metavar: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.optional)
+
+/** Whole numbers from `least` on. */
+const from = (least: 0 | 1) =>
+  Flag.filter(
+    (value: number) => value >= least,
+    () => (least === 0 ? "a whole number" : "a whole number from 1"),
+  )
+const frame = Flag.Int("frame").pipe(
+  Flag.withMetavar("N"),
+  Flag.withDescription("Number of the packet, from 1"),
+  from(1),
+)
 
 /** Which packets count. */
 const selection = {
@@ -25,26 +39,24 @@ const selection = {
   address: text("address", "A", "Source or destination, as 10.0.0.1"),
 }
 
+/** What commands take that follow queue pairs through all of what they read. */
+const followed = {
+  files,
+  rotated: yes("rotated", "FILE names one of a rotated set: read them all"),
+  ...selection,
+  json,
+}
+
 const TERMS = `  Terms of --filter, joined by spaces or &, or each in a --filter of its own:
     time=10ms..20ms  time=2026-01-31T23:59:59..  frame=10..20  psn=0..100
     address=10.0.0.1  source=fd00::1  destination=…  qp=0x11,0x12
     opcode=ack  opcode=write_only  opcode=0x0a
     is=roce tcp cnp pfc cm ack nak rnr marked cut other`
 
-const frameNumber = (flag: Flag.Flag<number>) =>
-  flag.pipe(
-    Flag.withMetavar("N"),
-    Flag.filter(
-      (frame) => frame >= 1,
-      () => "a whole number from 1",
-    ),
-  )
-
-const verifyCommand = Command.make("verify", { files, ...selection, json }, (input) =>
-  Effect.flatMap(
-    Effect.promise(() => import("../pcap/Verify.ts")),
-    ({ verify }) => verify(input),
-  ),
+const verifyCommand = Command.make(
+  "verify",
+  { files, ...selection, json },
+  whenRun(async () => (await import("../pcap/Verify.ts")).verify),
 ).pipe(
   Command.withShortDescription("Check every ICRC, VCRC and MPA CRC"),
   Command.withDescription(
@@ -65,11 +77,10 @@ ${TERMS}
   ]),
 )
 
-const infoCommand = Command.make("info", { files, ...selection, json }, (input) =>
-  Effect.flatMap(
-    Effect.promise(() => import("../pcap/Info.ts")),
-    ({ info }) => info(input),
-  ),
+const infoCommand = Command.make(
+  "info",
+  { files, ...selection, json },
+  whenRun(async () => (await import("../pcap/Info.ts")).info),
 ).pipe(
   Command.withShortDescription("Say what captures hold"),
   Command.withDescription(
@@ -90,17 +101,11 @@ const showCommand = Command.make(
   "show",
   {
     file,
-    frame: frameNumber(
-      Flag.Int("frame").pipe(Flag.withDescription("Everything about the packet with this number")),
-    ).pipe(Flag.optional),
+    frame: frame.pipe(Flag.withDescription("Everything about the packet with this number"), Flag.optional),
     ...selection,
     json,
   },
-  (input) =>
-    Effect.flatMap(
-      Effect.promise(() => import("../pcap/Show.ts")),
-      ({ show }) => show(input),
-    ),
+  whenRun(async () => (await import("../pcap/Show.ts")).show),
 ).pipe(
   Command.withShortDescription("Print packets, or all of one"),
   Command.withDescription(
@@ -124,14 +129,10 @@ const explainCommand = Command.make(
   "explain",
   {
     file,
-    frame: frameNumber(Flag.Int("frame").pipe(Flag.withDescription("Number of the packet, from 1"))),
+    frame,
     json,
   },
-  (input) =>
-    Effect.flatMap(
-      Effect.promise(() => import("../pcap/Explain.ts")),
-      ({ explain }) => explain(input),
-    ),
+  whenRun(async () => (await import("../pcap/Explain.ts")).explain),
 ).pipe(
   Command.withShortDescription("Show what an ICRC covers"),
   Command.withDescription(
@@ -144,7 +145,13 @@ const explainCommand = Command.make(
   ]),
 )
 
-const outputFlags = {
+/** Which files are read and written, of which packets. */
+const filesAre = (names: string) =>
+  Argument.String(names).pipe(
+    Argument.withDescription("What to read and what to write; - is standard input, output"),
+    Argument.atLeast(1),
+  )
+const written = {
   format: Flag.Literals("format", ["pcap", "pcapng"]).pipe(
     Flag.withDescription("Form of OUT (default: by its name)"),
     Flag.optional,
@@ -152,31 +159,21 @@ const outputFlags = {
   snap: Flag.Int("snap").pipe(
     Flag.withMetavar("OCTETS"),
     Flag.withDescription("Keep so much of each packet"),
-    Flag.filter(
-      (octets) => octets >= 1,
-      () => "a whole number from 1",
-    ),
+    from(1),
     Flag.optional,
   ),
-  force: Flag.Boolean("force").pipe(Flag.withDescription("Replace a file that is there"), Flag.withDefault(false)),
+  force: yes("force", "Replace a file that is there"),
+  ...selection,
+  json,
 }
 
 const convertCommand = Command.make(
   "convert",
   {
-    files: Argument.String("IN OUT").pipe(
-      Argument.withDescription("What to read and what to write; - is standard input, output"),
-      Argument.atLeast(1),
-    ),
-    ...outputFlags,
-    ...selection,
-    json,
+    files: filesAre("IN OUT"),
+    ...written,
   },
-  (input) =>
-    Effect.flatMap(
-      Effect.promise(() => import("../pcap/Convert.ts")),
-      ({ convert }) => convert(input),
-    ),
+  whenRun(async () => (await import("../pcap/Convert.ts")).convert),
 ).pipe(
   Command.withShortDescription("Write a capture in another form"),
   Command.withDescription(
@@ -198,29 +195,19 @@ ${TERMS}
 const mergeCommand = Command.make(
   "merge",
   {
-    files: Argument.String("IN… OUT").pipe(
-      Argument.withDescription("What to read and what to write; - is standard input, output"),
-      Argument.atLeast(1),
-    ),
-    rotated: Flag.Boolean("rotated").pipe(
-      Flag.withDescription("Each IN names one of a rotated set: read them all"),
-      Flag.withDefault(false),
-    ),
-    ...outputFlags,
-    ...selection,
-    json,
+    files: filesAre("IN… OUT"),
+    rotated: yes("rotated", "Each IN names one of a rotated set: read them all"),
+    ...written,
   },
-  (input) =>
-    Effect.flatMap(
-      Effect.promise(() => import("../pcap/Convert.ts")),
-      ({ merge }) => merge(input),
-    ),
+  whenRun(async () => (await import("../pcap/Convert.ts")).merge),
 ).pipe(
   Command.withShortDescription("Join captures by time"),
   Command.withDescription(
     `Joins captures by the times of their packets, exactly, whatever their resolutions:
   two ends of a link, or the files of a rotated set. Each keeps its interfaces in
   pcapng.
+
+${TERMS}
 
   Exits with 0, 1 when one of them ends early, 2 when refused and nothing was written.`,
   ),
@@ -234,25 +221,13 @@ const mergeCommand = Command.make(
   ]),
 )
 
-const rotated = Flag.Boolean("rotated").pipe(
-  Flag.withDescription("FILE names one of a rotated set: read them all"),
-  Flag.withDefault(false),
-)
-
 const flowsCommand = Command.make(
   "flows",
   {
-    files,
-    rotated,
-    csv: Flag.Boolean("csv").pipe(Flag.withDescription("A line of CSV for each"), Flag.withDefault(false)),
-    ...selection,
-    json,
+    csv: yes("csv", "A line of CSV for each"),
+    ...followed,
   },
-  (input) =>
-    Effect.flatMap(
-      Effect.promise(() => import("../pcap/Flows.ts")),
-      ({ flows }) => flows(input),
-    ),
+  whenRun(async () => (await import("../pcap/Flows.ts")).flows),
 ).pipe(
   Command.withShortDescription("What each queue pair did"),
   Command.withDescription(
@@ -273,11 +248,10 @@ ${TERMS}
   ]),
 )
 
-const diagnoseCommand = Command.make("diagnose", { files, rotated, ...selection, json }, (input) =>
-  Effect.flatMap(
-    Effect.promise(() => import("../pcap/Diagnose.ts")),
-    ({ diagnose }) => diagnose(input),
-  ),
+const diagnoseCommand = Command.make(
+  "diagnose",
+  followed,
+  whenRun(async () => (await import("../pcap/Diagnose.ts")).diagnose),
 ).pipe(
   Command.withShortDescription("What is wrong, and why"),
   Command.withDescription(
@@ -300,27 +274,17 @@ ${TERMS}
 const ratesCommand = Command.make(
   "rates",
   {
-    files,
-    rotated,
     interval: text("interval", "TIME", "Length of an interval, as 10ms (default: what fits)"),
     top: Flag.Int("top").pipe(
       Flag.withMetavar("N"),
       Flag.withDescription("Pairs of hosts that send most (default: 10)"),
-      Flag.filter(
-        (count) => count >= 0,
-        () => "a whole number",
-      ),
+      from(0),
       Flag.withDefault(10),
     ),
-    csv: Flag.Boolean("csv").pipe(Flag.withDescription("A line of CSV for each interval"), Flag.withDefault(false)),
-    ...selection,
-    json,
+    csv: yes("csv", "A line of CSV for each interval"),
+    ...followed,
   },
-  (input) =>
-    Effect.flatMap(
-      Effect.promise(() => import("../pcap/RatesTable.ts")),
-      ({ rates }) => rates(input),
-    ),
+  whenRun(async () => (await import("../pcap/RatesTable.ts")).rates),
 ).pipe(
   Command.withShortDescription("What happened over time"),
   Command.withDescription(

@@ -1,6 +1,6 @@
-import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { controllerFlags } from "../controllerFlags.ts"
+import { whenRun } from "./whenRun.ts"
 
 const SEED_MAX = 0xffffffff
 
@@ -75,11 +75,7 @@ export const runCommand = Command.make(
       Flag.withDefault(false),
     ),
   },
-  (input) =>
-    Effect.flatMap(
-      Effect.promise(() => import("../Run.ts")),
-      ({ run }) => run(input),
-    ),
+  whenRun(async () => (await import("../Run.ts")).run),
 ).pipe(
   Command.withShortDescription("Run a network and write what happened"),
   Command.withDescription(

@@ -1,11 +1,13 @@
-import { Effect } from "effect"
 import { Command } from "effect/cli"
+import { whenRun } from "./whenRun.ts"
 
-export const schemaCommand = Command.make("schema", {}, () =>
-  Effect.flatMap(
-    Effect.promise(() => import("../SchemaText.ts")),
-    ({ printSchema }) => printSchema,
-  ),
+export const schemaCommand = Command.make(
+  "schema",
+  {},
+  whenRun(async () => {
+    const { printSchema } = await import("../SchemaText.ts")
+    return () => printSchema
+  }),
 ).pipe(
   Command.withShortDescription("Print the JSON Schema of scenarios"),
   Command.withDescription(

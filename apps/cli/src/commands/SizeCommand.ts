@@ -1,5 +1,5 @@
-import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
+import { whenRun } from "./whenRun.ts"
 
 const PORTS_MAX = 1024
 const PRIORITIES_MAX = 7
@@ -35,11 +35,7 @@ export const sizeCommand = Command.make(
     rtt: text("rtt", "TIME", "Base round trip, for DCTCP (default: two cables there and back)").pipe(Flag.optional),
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object"), Flag.withDefault(false)),
   },
-  (input) =>
-    Effect.flatMap(
-      Effect.promise(() => import("../size/Size.ts")),
-      ({ size }) => size(input),
-    ),
+  whenRun(async () => (await import("../size/Size.ts")).size),
 ).pipe(
   Command.withShortDescription("Headroom, thresholds and marks for a switch"),
   Command.withDescription(

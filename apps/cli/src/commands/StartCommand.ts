@@ -1,5 +1,5 @@
-import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
+import { whenRun } from "./whenRun.ts"
 
 export const startCommand = Command.make(
   "start",
@@ -18,11 +18,7 @@ export const startCommand = Command.make(
       Flag.withDefault(false),
     ),
   },
-  (input) =>
-    Effect.flatMap(
-      Effect.promise(() => import("../Start.ts")),
-      ({ start }) => start(input),
-    ),
+  whenRun(async () => (await import("../Start.ts")).start),
 ).pipe(
   Command.withShortDescription("HPCC and TIMELY on a 320-host fabric, side by side"),
   Command.withDescription(

@@ -1,6 +1,6 @@
-import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { controllerFlags } from "../controllerFlags.ts"
+import { whenRun } from "./whenRun.ts"
 
 const SEEDS_MAX = 100_000
 const JOBS_MAX = 1024
@@ -53,11 +53,7 @@ export const sweepCommand = Command.make(
     ),
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object"), Flag.withDefault(false)),
   },
-  (input) =>
-    Effect.flatMap(
-      Effect.promise(() => import("../sweep/Sweep.ts")),
-      ({ sweep }) => sweep(input),
-    ),
+  whenRun(async () => (await import("../sweep/Sweep.ts")).sweep),
 ).pipe(
   Command.withShortDescription("Run a network many times and sum up"),
   Command.withDescription(

@@ -1,5 +1,5 @@
-import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { whenRun } from "./whenRun.ts"
 
 export const traceCommand = Command.make(
   "trace",
@@ -14,11 +14,7 @@ export const traceCommand = Command.make(
       Flag.withDefault(false),
     ),
   },
-  (input) =>
-    Effect.flatMap(
-      Effect.promise(() => import("../TraceListing.ts")),
-      ({ listTrace }) => listTrace(input),
-    ),
+  whenRun(async () => (await import("../TraceListing.ts")).listTrace),
 ).pipe(
   Command.withShortDescription("Print a packet trace"),
   Command.withDescription(
