@@ -46,7 +46,8 @@ export const EtherType = {
 export const ETHERNET = /* @__PURE__ */ layout("ethernet", "destination:48 source:48 etherType:16")
 export const VLAN_TAG = /* @__PURE__ */ layout("vlan", "protocol:16 priority:3 dropEligible:1 vlan:12")
 
-const isTag = (type: number): type is TagProtocol => type === 0x8100 || type === 0x88a8 || type === 0x9100
+/** Whether a tag follows, and not the payload. */
+export const isVlanTag = (type: number): type is TagProtocol => type === 0x8100 || type === 0x88a8 || type === 0x9100
 
 export const ethernetBytes = (value: Ethernet): number => ETHERNET_BYTES + TAG_BYTES * value.tags.length
 
@@ -62,7 +63,7 @@ export const parseEthernet = (octets: Uint8Array, start = 0, end = octets.length
     if (short !== undefined) return short
     const at = start + bytes - 2
     const etherType = u16(octets, at)
-    if (!isTag(etherType)) {
+    if (!isVlanTag(etherType)) {
       const value = { destination: u48(octets, start), source: u48(octets, start + 6), tags, etherType }
       if (etherType >= TYPE_MIN) return parsed(value, start + bytes, end)
       if (etherType > LENGTH_MAX) return failed("reserved", "ethernet", "etherType", at, etherType)
@@ -88,7 +89,7 @@ export const parseEthernet = (octets: Uint8Array, start = 0, end = octets.length
 export const emitEthernet = (value: Ethernet, octets: Uint8Array, start = 0): number => {
   space(octets, start, ethernetBytes(value), "ethernet")
   if (value.tags.length > TAGS_MAX) throw new EmitError("ethernet", "tags", value.tags.length, `${TAGS_MAX} at most`)
-  if (isTag(value.etherType) || (value.etherType > LENGTH_MAX && value.etherType < TYPE_MIN))
+  if (isVlanTag(value.etherType) || (value.etherType > LENGTH_MAX && value.etherType < TYPE_MIN))
     throw new EmitError("ethernet", "etherType", value.etherType, "a length up to 1500, or a type of no tag from 0x600")
   put48(octets, start, uint(value.destination, 48, "ethernet", "destination"))
   put48(octets, start + 6, uint(value.source, 48, "ethernet", "source"))

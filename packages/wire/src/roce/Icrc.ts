@@ -1,7 +1,9 @@
 import { type Crc, crc32 } from "../crc/Crc32.ts"
 import { BTH_BYTES } from "../infiniband/Bth.ts"
+import { LRH_BYTES } from "../infiniband/Lrh.ts"
 import { ICRC_BYTES } from "../infiniband/Transport.ts"
 import { put32le, u32le } from "../Octets.ts"
+import { UDP_BYTES } from "../Udp.ts"
 
 /**
  * What carries a BTH, which decides what its invariant CRC covers (IBTA 1.7 §7.8.1, §A16.4.1, §A17.3.3): RoCEv2 over IPv4
@@ -19,11 +21,9 @@ export interface IcrcPlace {
   readonly icrc: number
 }
 
-const LINK_BYTES = 8
-const UDP_BYTES = 8
 const IPV4_BYTES_MAX = 60
 /** Eight ones for the LRH, the longest IP header, UDP, BTH. */
-const HEADERS_BYTES_MAX = LINK_BYTES + IPV4_BYTES_MAX + UDP_BYTES + BTH_BYTES
+const HEADERS_BYTES_MAX = LRH_BYTES + IPV4_BYTES_MAX + UDP_BYTES + BTH_BYTES
 
 /** Sets what changes on the way, in an IPv6 header or a GRH: traffic class, flow label, hop limit. */
 const maskGlobal = (octets: Uint8Array, at: number): void => {
@@ -42,16 +42,16 @@ const copy = (from: Uint8Array, start: number, end: number, to: Uint8Array, at: 
 const maskHeaders = (octets: Uint8Array, place: IcrcPlace, out: Uint8Array): number => {
   const { carrier, header, bth } = place
   const native = carrier === "local" || carrier === "global"
-  const from = native ? 0 : LINK_BYTES
-  if (!native) out.fill(0xff, 0, LINK_BYTES)
+  const from = native ? 0 : LRH_BYTES
+  if (!native) out.fill(0xff, 0, LRH_BYTES)
   copy(octets, header, bth + BTH_BYTES, out, from)
   const end = from + bth + BTH_BYTES - header
   if (carrier === "local") {
     // The virtual lane.
     out[0]! |= 0xf0
   } else if (carrier === "global") {
-    out.fill(0xff, 0, LINK_BYTES)
-    maskGlobal(out, LINK_BYTES)
+    out.fill(0xff, 0, LRH_BYTES)
+    maskGlobal(out, LRH_BYTES)
   } else if (carrier === "ipv4") {
     // Type of service, time to live, header checksum.
     out[from + 1] = 0xff
@@ -112,9 +112,9 @@ export const icrcParts = (octets: Uint8Array, place: IcrcPlace): ReadonlyArray<I
   const masked = new Uint8Array(HEADERS_BYTES_MAX)
   maskHeaders(nothing, place, masked)
   const native = place.carrier === "local" || place.carrier === "global"
-  const headersAt = native ? 0 : LINK_BYTES
+  const headersAt = native ? 0 : LRH_BYTES
   const parts: Array<IcrcPart> = []
-  if (!native) parts.push({ start: -1, octets: out.slice(0, LINK_BYTES), masks: masked.slice(0, LINK_BYTES) })
+  if (!native) parts.push({ start: -1, octets: out.slice(0, LRH_BYTES), masks: masked.slice(0, LRH_BYTES) })
   parts.push({ start: place.header, octets: out.slice(headersAt, end), masks: masked.slice(headersAt, end) })
   const rest = octets.slice(place.bth + BTH_BYTES, place.icrc)
   parts.push({ start: place.bth + BTH_BYTES, octets: rest, masks: new Uint8Array(rest.length) })
