@@ -5,6 +5,7 @@ import { emitFpdu, FpduFramer, sealFpdu } from "@rdmakit/wire/mpa"
 import { emitTcp } from "@rdmakit/wire/tcp"
 import { describe, expect, it, test } from "vitest"
 import { CaptureAnalysis, Verifier } from "../src/index.ts"
+import { Direction } from "../src/iwarp/Direction.ts"
 import { HeldTotal, TcpReassembly } from "../src/iwarp/TcpReassembly.ts"
 import { readPackets } from "./capture.ts"
 import { captured, diagnosed, type Frame, framesOf, kindsOf } from "./synthetic.ts"
@@ -150,6 +151,26 @@ it("counts the operations of a connection", () => {
   ])
 })
 
+it("many streams whose units never end hold no more together than is allowed", () => {
+  const held = new HeldTotal()
+  let lost = 0
+  const gap = (_: Direction, bytes: number): void => {
+    lost += bytes
+  }
+  const listener = { opened: () => {}, unit: () => {}, gap }
+  const streams = Array.from({ length: 512 }, (_, port) => new Direction(1, 2, port, 7174, listener, held))
+  const unit = new Uint8Array(64_000)
+  unit.set([0xff, 0xff, 0x41, 0x43])
+  for (const stream of streams) {
+    stream.tcp.push(0, opening("Req", 0x40), 20, 1)
+    stream.tcp.push(20, unit, unit.length, 2)
+    expect(held.bytes).toBeLessThanOrEqual(1 << 24)
+  }
+  expect(lost).toBeGreaterThan(0)
+  for (const stream of streams) stream.end()
+  expect([held.bytes, lost]).toEqual([0, 512 * 64_000])
+})
+
 describe("segments of TCP", () => {
   const collect = () => {
     const events: Array<string> = []
@@ -190,6 +211,21 @@ describe("segments of TCP", () => {
     for (let index = 0; index < 2000; index++) push(10 + 2 * index, "yz", 2 + index)
     expect(events.length).toBeGreaterThan(1000)
     expect(events[1]).toBe("-9")
+  })
+
+  it("as small as can be are bounded as large ones are", () => {
+    const total = new HeldTotal()
+    let held = 0
+    const sink = { take: () => held--, lose: () => {} }
+    const streams = Array.from({ length: 128 }, () => new TcpReassembly(sink, total))
+    const octet = new Uint8Array(1)
+    for (let index = 0; index < 1000; index++) {
+      for (const tcp of streams) tcp.push(2 * index, octet, 1, index)
+      held += streams.length
+    }
+    expect(held).toBeLessThan(70_000)
+    for (const tcp of streams) tcp.end()
+    expect([total.bytes, held]).toEqual([0, 0])
   })
 
   it("of many streams hold no more together than is allowed", () => {

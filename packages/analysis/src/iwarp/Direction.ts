@@ -9,7 +9,7 @@ import {
 } from "@rdmakit/wire/mpa"
 import { u16 } from "../Octets.ts"
 import { Tally } from "../Tally.ts"
-import { type HeldTotal, type StreamSink, TcpReassembly } from "./TcpReassembly.ts"
+import { HeldTotal, type StreamSink, TcpReassembly } from "./TcpReassembly.ts"
 
 /** What one direction of an iWARP connection says, in order. */
 export interface DirectionListener {
@@ -50,6 +50,9 @@ export class Direction implements StreamSink {
   #state: "start" | "looking" | "units" | "none" = "start"
   #pending: Uint8Array = EMPTY
   #units: FpduStream | undefined
+  /** Octets of a unit that is not whole yet, and what all streams hold. */
+  #heldBytes = 0
+  readonly #held: HeldTotal
   #looks = 0
   #frame = 0
 
@@ -59,13 +62,14 @@ export class Direction implements StreamSink {
     sourcePort: number,
     destinationPort: number,
     listener: DirectionListener,
-    held?: HeldTotal,
+    held: HeldTotal = new HeldTotal(),
   ) {
     this.source = source
     this.destination = destination
     this.sourcePort = sourcePort
     this.destinationPort = destinationPort
     this.#listener = listener
+    this.#held = held
     this.tcp = new TcpReassembly(this, held)
   }
 
@@ -107,8 +111,7 @@ export class Direction implements StreamSink {
     this.#pending = EMPTY
     if (this.#state !== "units") return
     if (this.#units === undefined) this.#begin(EMPTY)
-    this.#units!.lose(bytes)
-    this.#drain()
+    this.#giveUp(bytes)
   }
 
   end(): void {
@@ -160,12 +163,27 @@ export class Direction implements StreamSink {
   #push(octets: Uint8Array): void {
     if (this.#units === undefined) this.#begin(octets)
     this.#units!.push(octets)
+    this.#hold(octets.length)
     this.#drain()
+    if (this.#held.isFull && this.#heldBytes > 0) this.#giveUp(0)
+  }
+
+  /** So many octets are missing: a unit that is not whole is lost with them. */
+  #giveUp(bytes: number): void {
+    this.#units!.lose(bytes)
+    this.#hold(bytes)
+    this.#drain()
+  }
+
+  #hold(bytes: number): void {
+    this.#heldBytes += bytes
+    this.#held.bytes += bytes
   }
 
   #drain(): void {
     const units = this.#units!
     for (let each = units.next(); each !== undefined; each = units.next()) {
+      this.#hold(-each.bytes)
       if (each.kind === "fpdu") this.#listener.unit(this, each, this.#frame)
       else this.#listener.gap(this, each.bytes, each.reason, this.#frame)
     }

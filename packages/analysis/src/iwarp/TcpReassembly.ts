@@ -21,10 +21,16 @@ const HELD_BYTES_MAX = 1 << 20
 const HELD_SEGMENTS_MAX = 1024
 /** What all streams that share a {@link HeldTotal} hold. */
 const HELD_TOTAL_MAX = 1 << 24
+/** What a segment takes besides its octets, so that small ones are bounded as large ones are. */
+const SEGMENT_BYTES = 256
 
 /** Octets held by streams together, so that many streams are bounded as one is. */
 export class HeldTotal {
   bytes = 0
+
+  get isFull(): boolean {
+    return this.bytes > HELD_TOTAL_MAX
+  }
 }
 
 /**
@@ -76,15 +82,14 @@ export class TcpReassembly {
 
   #isFull(): boolean {
     if (this.#held.length === 0) return false
-    const isMuch = this.#heldBytes > HELD_BYTES_MAX || this.#total.bytes > HELD_TOTAL_MAX
-    return isMuch || this.#held.length > HELD_SEGMENTS_MAX
+    return this.#total.isFull || this.#heldBytes > HELD_BYTES_MAX || this.#held.length > HELD_SEGMENTS_MAX
   }
 
   #hold(segment: Held): void {
     let at = this.#held.length
     while (at > 0 && ((segment.sequence - this.#held[at - 1]!.sequence) | 0) < 0) at--
     this.#held.splice(at, 0, segment)
-    this.#count(segment.octets.length)
+    this.#count(segment.octets.length + SEGMENT_BYTES)
   }
 
   #count(bytes: number): void {
@@ -114,7 +119,7 @@ export class TcpReassembly {
     for (let first = this.#held[0]; first !== undefined; first = this.#held[0]) {
       if (((first.sequence - this.#next!) | 0) > 0) return
       this.#held.shift()
-      this.#count(-first.octets.length)
+      this.#count(-first.octets.length - SEGMENT_BYTES)
       this.#deliver(first)
     }
   }
