@@ -9,6 +9,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { gunzipSync, gzipSync } from "node:zlib"
+import { PcapWriter } from "../../packages/pcap/src/index.ts"
+import { captureSink } from "../../packages/pcap/src/node.ts"
 import { decode } from "../../packages/wire/src/Decode.ts"
 import { differences, tsharkFields, tsharkOptions, tsharkSources } from "../../packages/wire/test/tshark.ts"
 
@@ -24,22 +26,12 @@ const fields = [
   ...tsharkFields.flatMap((name) => ["-e", name]),
 ]
 
-/** A capture file of little-endian microseconds. */
-const pcapOf = (linkType: number, frames: ReadonlyArray<Uint8Array>): Buffer => {
-  const header = Buffer.alloc(24)
-  header.writeUInt32LE(0xa1b2_c3d4, 0)
-  header.writeUInt16LE(2, 4)
-  header.writeUInt16LE(4, 6)
-  header.writeUInt32LE(0x4_0000, 16)
-  header.writeUInt32LE(linkType, 20)
-  const records = frames.flatMap((octets, index) => {
-    const record = Buffer.alloc(16)
-    record.writeUInt32LE(index, 0)
-    record.writeUInt32LE(octets.length, 8)
-    record.writeUInt32LE(octets.length, 12)
-    return [record, octets]
-  })
-  return Buffer.concat([header, ...records])
+const writeCapture = (path: string, linkType: number, frames: ReadonlyArray<Uint8Array>): void => {
+  const sink = captureSink(path)
+  const writer = new PcapWriter({ linkType }, sink)
+  for (const octets of frames) writer.packet(0n, octets)
+  writer.flush()
+  sink.close()
 }
 
 const tshark = (path: string): ReadonlyArray<string> => {
@@ -57,7 +49,7 @@ const run = (): void => {
   let failed = 0
   for (const { name, link, frames } of tsharkSources()) {
     const path = join(folder, "frames.pcap")
-    writeFileSync(path, pcapOf(link === "erf" ? 197 : 1, frames))
+    writeCapture(path, link === "erf" ? 197 : 1, frames)
     const rows = tshark(path)
     lines.push(`# ${name}`, ...rows)
     frames.forEach((octets, index) => {
