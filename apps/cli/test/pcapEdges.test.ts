@@ -76,6 +76,22 @@ describe("a capture to the standard output", () => {
   )
 })
 
+test("a merge on a terminal shows how far it has come, and takes that away", async () => {
+  const cwd = folderOf({ "long.pcap": Buffer.concat([plain, ...Array(200).fill(plain.subarray(24))]) })
+  const many = Array(6).fill("long.pcap")
+  const { code, err } = await rdmakit(["pcap", "merge", ...many, "all.pcapng"], { cwd, terminal: true })
+  expect(code).toBe(0)
+  const shown = err.split("\r\u001b[K")
+  expect(shown.length).toBeGreaterThan(2)
+  for (const progress of shown.slice(1, -1)) expect(progress).toMatch(/^[\d.]+ k packets$/)
+  expect(shown.at(-1)).toBe("all.pcapng: 54,270 packets\n")
+}, 60_000)
+
+test("standard input can be read once", async () => {
+  const { code, err } = await pcap(folderOf({}), "merge", "-", "-", "out.pcapng")
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining("-: found twice, expected once") })
+})
+
 test("a disk that is full is no bug", async () => {
   const error = Object.assign(new Error("ENOSPC: no space left on device, write"), { syscall: "write" })
   const exit = await Effect.runPromiseExit(refusalOf(error, "big.pcap"))

@@ -17,7 +17,7 @@ export interface SelectionInput {
 }
 
 /** The terms of all the flags. */
-export const termsOf = ({ filter, time, qp, address }: SelectionInput): ReadonlyArray<string> => [
+const termsOf = ({ filter, time, qp, address }: SelectionInput): ReadonlyArray<string> => [
   ...filter,
   ...Option.toArray(time).map((value) => `time=${value}`),
   ...Option.toArray(qp).map((value) => `qp=${value}`),
@@ -51,7 +51,7 @@ export interface Visited {
 export const nameOf = (file: string): string => (file === STDIN ? STDIN_NAME : file)
 
 /** The file that a name on the command line stands for; what is no file is refused. */
-export const pathOf = Effect.fnUntraced(function* (file: string) {
+const pathOf = Effect.fnUntraced(function* (file: string) {
   if (file === STDIN) return STDIN
   const files = yield* FileSystem.FileSystem
   const path = (yield* Path.Path).resolve(yield* WorkingDirectory, file)
@@ -87,6 +87,14 @@ export interface VisitOptions {
   readonly text?: (() => string | Uint8Array) | undefined
 }
 
+/** Writes what there is to be written, at its reader's pace; ends the visit when the reader has gone. */
+const writerOf = (text: VisitOptions["text"]) =>
+  Effect.map(Screen, ({ out, readerGone }) => async (): Promise<void> => {
+    const piece = text?.() ?? ""
+    if (piece.length > 0) await Effect.runPromise(out.write(piece))
+    if (readerGone()) enough()
+  })
+
 /**
  * Calls `visit` for each record of a capture, telling how far it has come. A file that ends early or is damaged after
  * some packets is what it was up to there; one that cannot be read at all is refused.
@@ -96,7 +104,8 @@ export const visitFile = Effect.fnUntraced(function* (
   visit: (record: CaptureRecord) => void,
   { text }: VisitOptions = {},
 ) {
-  const { out, err, columns, readerGone } = yield* Screen
+  const { err, columns } = yield* Screen
+  const write = yield* writerOf(text)
   const { stdin } = yield* Stdio.Stdio
   const path = yield* pathOf(file)
   const name = nameOf(file)
@@ -110,11 +119,6 @@ export const visitFile = Effect.fnUntraced(function* (
       if (packets === 1) clock.read(record)
     }
     visit(record)
-  }
-  const write = async (): Promise<void> => {
-    const piece = text?.() ?? ""
-    if (piece.length > 0) await Effect.runPromise(out.write(piece))
-    if (readerGone()) enough()
   }
   const read = Effect.tryPromise({
     try: async (signal) => {
@@ -133,7 +137,7 @@ export const visitFile = Effect.fnUntraced(function* (
   })
   const done = (fault: string | undefined): Visited => ({ name, packets, fault, startNs: clock.startNs })
   return yield* read.pipe(
-    Effect.as(done(undefined)),
+    Effect.map(() => done(undefined)),
     Effect.catch((error) => {
       if (error instanceof Enough) return Effect.succeed(done(undefined))
       if (error instanceof CaptureError) {
@@ -144,7 +148,6 @@ export const visitFile = Effect.fnUntraced(function* (
       const refused = unreadable(file, error)
       return refused === undefined ? Effect.die(error) : Effect.fail(refused)
     }),
-    Effect.map((visited) => (visited.packets === packets ? visited : { ...visited, packets, startNs: clock.startNs })),
     Effect.ensuring(line.clear),
   )
 })
@@ -180,7 +183,10 @@ export const packetVisitor =
   }
 
 /** The files that are meant, each of a rotated set when all of it is. */
-export const expandRotated = Effect.fnUntraced(function* (files: ReadonlyArray<string>, rotated: boolean) {
+const expandRotated = Effect.fnUntraced(function* (files: ReadonlyArray<string>, rotated: boolean) {
+  if (files.indexOf(STDIN) !== files.lastIndexOf(STDIN)) {
+    return yield* new Refused({ message: `${STDIN}: found twice, expected once: there is one standard input` })
+  }
   const paths: Array<string> = []
   for (const file of files) {
     const path = yield* pathOf(file)
@@ -191,7 +197,7 @@ export const expandRotated = Effect.fnUntraced(function* (files: ReadonlyArray<s
 })
 
 /** The records of several captures by time. One that ends early ends alone, and is told of in `faults`. */
-export const mergedRecords = Effect.fnUntraced(function* (
+const mergedRecords = Effect.fnUntraced(function* (
   files: ReadonlyArray<string>,
   rotated: boolean,
   faults: Array<string>,
@@ -217,8 +223,48 @@ export const mergedRecords = Effect.fnUntraced(function* (
   return mergeCaptures(paths.map(tolerant))
 })
 
+/** Records between two looks at the clock, the reader and the signal to stop. */
+const RECORDS_A_TURN = 256
+
+/** As `visitFile`, of several captures in the order of time: how many packets there were, and why some ended early. */
+export const visitMerged = Effect.fnUntraced(function* (
+  files: ReadonlyArray<string>,
+  rotated: boolean,
+  visit: (record: CaptureRecord) => void,
+  { text }: VisitOptions = {},
+) {
+  const { err, columns } = yield* Screen
+  const write = yield* writerOf(text)
+  const faults: Array<string> = []
+  const records = yield* mergedRecords(files, rotated, faults)
+  const line = new StatusLine(err, columns, () => performance.now())
+  let packets = 0
+  let turn = 0
+  yield* Effect.tryPromise({
+    try: async (signal) => {
+      for await (const { record } of records) {
+        if (record.kind === "packet") packets++
+        visit(record)
+        if (++turn % RECORDS_A_TURN !== 0) continue
+        if (signal.aborted) enough()
+        await write()
+        await Effect.runPromise(line.update(() => `${short(packets)} packets`))
+      }
+      await write()
+    },
+    catch: (error) => error,
+  }).pipe(
+    Effect.catch((error) => {
+      if (error instanceof Enough) return Effect.void
+      return error instanceof Refused ? Effect.fail(error) : Effect.die(error)
+    }),
+    Effect.ensuring(line.clear),
+  )
+  return { packets, faults }
+})
+
 /** Packets of all captures are numbered through. */
-export type FrameVisitor = (packet: PacketRecord, frame: number) => void
+type FrameVisitor = (packet: PacketRecord, frame: number) => void
 
 /** Calls `visit` for the packets of one capture, or of several as if they were one, in the order of time. */
 export const visitFiles = Effect.fnUntraced(function* (
@@ -231,26 +277,10 @@ export const visitFiles = Effect.fnUntraced(function* (
       if (record.kind === "packet") visit(record, record.frame)
     })
   }
-  const { err, columns } = yield* Screen
-  const faults: Array<string> = []
-  const records = yield* mergedRecords(files, rotated, faults)
-  const line = new StatusLine(err, columns, () => performance.now())
-  let packets = 0
-  yield* Effect.tryPromise({
-    try: async (signal) => {
-      for await (const { record } of records) {
-        if (record.kind !== "packet") continue
-        visit(record, ++packets)
-        if ((packets & 0xffff) !== 0) continue
-        if (signal.aborted) return
-        await Effect.runPromise(line.update(() => `${short(packets)} packets`))
-      }
-    },
-    catch: (error) => error,
-  }).pipe(
-    Effect.catch((error) => (error instanceof Refused ? Effect.fail(error) : Effect.die(error))),
-    Effect.ensuring(line.clear),
-  )
+  let frame = 0
+  const { packets, faults } = yield* visitMerged(files, rotated, (record) => {
+    if (record.kind === "packet") visit(record, ++frame)
+  })
   const fault = faults.length === 0 ? undefined : faults.join("; ")
   const name = files.map(nameOf).join(" ")
   return { name, packets, fault, startNs: undefined } satisfies Visited

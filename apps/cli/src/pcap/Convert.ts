@@ -5,7 +5,7 @@ import { Exit, exitCodes, Refused } from "../Exit.ts"
 import { counted } from "../Figures.ts"
 import { print, Screen, tell } from "../Screen.ts"
 import { STDIN } from "../StandardInput.ts"
-import { enough, filterOf, mergedRecords, type SelectionInput, visitFile } from "./CaptureInput.ts"
+import { enough, filterOf, type SelectionInput, visitFile, visitMerged } from "./CaptureInput.ts"
 import { type CaptureFormat, type CaptureWriter, refusalOf, writeCapture } from "./CaptureOutput.ts"
 
 export interface ConvertInput extends SelectionInput {
@@ -54,20 +54,9 @@ export const convert = Effect.fnUntraced(function* (input: ConvertInput) {
 })
 
 const copy = Effect.fnUntraced(function* (input: ConvertInput, file: string, writer: CaptureWriter) {
-  const observer = new Observer()
-  const filter = yield* filterOf(input, observer)
-  let failure: unknown
-  const convertRecord = (record: CaptureRecord): void => {
-    if (record.kind === "packet" && !filter.isEmpty && !filter.passes(observer.observe(record))) return
-    try {
-      writer.record(record)
-    } catch (error) {
-      failure = error
-      enough()
-    }
-  }
-  const visited = yield* visitFile(file, convertRecord, { text: writer.takeOutput })
-  if (failure !== undefined) yield* refusalOf(failure, input.files.at(-1)!)
+  const { text, record, end } = yield* selected(input, writer)
+  const visited = yield* visitFile(file, record, { text })
+  yield* end
   return { packets: writer.packets(), faults: visited.fault === undefined ? [] : [visited.fault] }
 })
 
@@ -81,23 +70,26 @@ export const merge = Effect.fnUntraced(function* (input: ConvertInput & { readon
 })
 
 const join = Effect.fnUntraced(function* (input: ConvertInput & { readonly rotated: boolean }, writer: CaptureWriter) {
+  const { text, record, end } = yield* selected(input, writer)
+  const { faults } = yield* visitMerged(input.files.slice(0, -1), input.rotated, record, { text })
+  yield* end
+  return { packets: writer.packets(), faults }
+})
+
+/** Takes records to a writer, but not packets that do not pass the filter. A refusal of the writer ends the visit. */
+const selected = Effect.fnUntraced(function* (input: ConvertInput, writer: CaptureWriter) {
   const observer = new Observer()
   const filter = yield* filterOf(input, observer)
-  const faults: Array<string> = []
-  const records = yield* mergedRecords(input.files.slice(0, -1), input.rotated, faults)
-  const out = input.files.at(-1)!
-  const { out: screen, readerGone } = yield* Screen
-  yield* Effect.tryPromise({
-    try: async (signal) => {
-      for await (const { record } of records) {
-        const piece = writer.takeOutput()
-        if (piece.length > 0) await Effect.runPromise(screen.write(piece))
-        if (signal.aborted || readerGone()) return
-        if (record.kind === "packet" && !filter.isEmpty && !filter.passes(observer.observe(record))) continue
-        writer.record(record)
-      }
-    },
-    catch: (error) => error,
-  }).pipe(Effect.catch((error) => refusalOf(error, out)))
-  return { packets: writer.packets(), faults }
+  let failure: unknown
+  const record = (each: CaptureRecord): void => {
+    if (each.kind === "packet" && !filter.isEmpty && !filter.passes(observer.observe(each))) return
+    try {
+      writer.record(each)
+    } catch (error) {
+      failure = error
+      enough()
+    }
+  }
+  const end = Effect.suspend(() => (failure === undefined ? Effect.void : refusalOf(failure, input.files.at(-1)!)))
+  return { record, end, text: writer.takeOutput }
 })
