@@ -15,7 +15,6 @@ export class CaptureAnalysis {
   readonly #verifier: Verifier
   packets = 0
   roce = 0
-  tcp = 0
   cut = 0
   tunnelled = 0
   /** Packets with a time before that of the packet before them. */
@@ -47,10 +46,8 @@ export class CaptureAnalysis {
     if (kind === "roce") {
       this.roce++
       this.conversations.take(sighting)
-    } else if (kind === "tcp") {
-      this.tcp++
-      this.iwarp.segment(sighting)
-    } else if (kind === "pause") this.pauses.take(sighting)
+    } else if (kind === "tcp") this.iwarp.segment(sighting)
+    else if (kind === "pause") this.pauses.take(sighting)
   }
 
   /** What the checksums say. Ends the capture. */

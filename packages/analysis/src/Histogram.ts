@@ -5,7 +5,6 @@ const PER_OCTAVE = 32
 export class Histogram {
   #counts: Map<number, number> | undefined
   count = 0
-  sum = 0
   min = Number.POSITIVE_INFINITY
   max = Number.NEGATIVE_INFINITY
 
@@ -15,13 +14,8 @@ export class Histogram {
     this.#counts ??= new Map()
     this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + 1)
     this.count++
-    this.sum += value
     if (value < this.min) this.min = value
     if (value > this.max) this.max = value
-  }
-
-  get mean(): number {
-    return this.count === 0 ? Number.NaN : this.sum / this.count
   }
 
   /** The value below which a share of them lies; NaN without values. */

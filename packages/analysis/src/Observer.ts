@@ -12,10 +12,6 @@ const BTH_BYTES = 12
 const ICRC_BYTES = 4
 /** No checksum is asked for here. */
 const NO_CRC = (): number => 0
-const TCP_SYN = 2
-const TCP_FIN = 1
-const TCP_RST = 4
-export const tcpFlag = { syn: TCP_SYN, fin: TCP_FIN, rst: TCP_RST } as const
 
 /** Takes the packets of a capture one by one and says of each what conversations are followed by. */
 export class Observer {

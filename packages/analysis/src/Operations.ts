@@ -17,7 +17,6 @@ export interface Operation {
   readonly reth: number
   readonly aeth: number
   readonly immediate: number
-  readonly invalidate: number
 }
 
 const BTH_BYTES = 12
@@ -88,7 +87,6 @@ const describe = (opcode: Opcode): Operation => {
     reth: places.reth ?? -1,
     aeth: places.aeth ?? -1,
     immediate: places.immDt ?? -1,
-    invalidate: places.ieth ?? -1,
   }
 }
 

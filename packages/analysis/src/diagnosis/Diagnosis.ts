@@ -21,11 +21,7 @@ const UNSEEN_SHARE = 0.001
 
 const aboutOf = (flow: Flow, { conversations, observer }: CaptureAnalysis): About => {
   const subject = subjectOf(flow, observer.addresses)
-  const connection = conversations.connections.all.findLast(
-    ({ client, server, serverQp, request }) =>
-      (client === flow.source && server === flow.destination && serverQp === flow.qp) ||
-      (server === flow.source && client === flow.destination && request.qpn === flow.qp),
-  )
+  const connection = conversations.connections.of(flow.source, flow.destination, flow.qp)
   const isOneSided = !conversations.talks(flow.destination, flow.source)
   return { subject, source: subject.source, destination: subject.destination, isOneSided, connection }
 }
@@ -94,9 +90,9 @@ const notesOf = (analysis: CaptureAnalysis): ReadonlyArray<string> => {
       `nearly every packet of ${counted(twice.length, "direction")} is there twice: ${where}; copies count as packets and marks, not as data or findings`,
     )
   }
-  const lonely = flows.filter(
-    (flow) => flow.reverse === undefined && isReliable(flow) && !conversations.talks(flow.destination, flow.source),
-  )
+  const alone = flows.filter(({ reverse }) => reverse === undefined)
+  const isLonely = (flow: Flow): boolean => isReliable(flow) && !conversations.talks(flow.destination, flow.source)
+  const lonely = alone.filter(isLonely)
   if (lonely.length > 0) {
     const { addresses } = observer
     const [first] = lonely
@@ -105,9 +101,7 @@ const notesOf = (analysis: CaptureAnalysis): ReadonlyArray<string> => {
       `${counted(lonely.length, "queue pair")} in one direction only (${example}): round trips, acknowledgements and the reasons of repeats cannot be known`,
     )
   }
-  const unmatched = flows.filter(
-    (flow) => flow.reverse === undefined && flow.answers.acks > 0 && !lonely.includes(flow),
-  )
+  const unmatched = alone.filter((flow) => flow.answers.acks > 0 && !isLonely(flow))
   if (unmatched.length > 0) {
     notes.push(
       `answers of ${counted(unmatched.length, "queue pair")} match no requests: the other direction is not in the capture, or not told apart`,

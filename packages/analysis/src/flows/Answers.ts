@@ -28,18 +28,14 @@ export class Answers {
   readonly rnrTimers: Array<number> = []
   readonly fatal: Array<FatalNak> = []
   readonly fatalNaks = new Tally()
-  /** Acknowledgements of the same PSN, the same words, again. */
-  readonly duplicates = new Tally()
   readPackets = 0
   /** Octets of responses to READs; of a response that is there twice, one counts. */
   readBytes = 0
   /** The same response to a READ twice. */
   readonly copies = new Tally()
-  atomics = 0
   /** Responses to READs that were skipped. */
   readonly missing = new Tally()
   missingPackets = 0
-  readonly repeatedReads = new Tally()
   /** From an RNR NAK to the request again. */
   waitedNs = 0
   readonly #reads = new History()
@@ -67,8 +63,6 @@ export class Answers {
     const kind = syndrome >> 5
     if (kind === 0) {
       this.acks++
-      // The identification tells a copy of a packet from one that was sent again.
-      if (psn === this.#psn && syndrome === this.#syndrome) this.duplicates.add(frame)
       requests?.acknowledge(psn, timeNs)
     } else if (kind === 1) {
       if (this.#isCopy(sighting, requests, requests?.rnr)) return undefined
@@ -131,7 +125,7 @@ export class Answers {
         this.missing.add(frame)
         this.missingPackets += distance
         if (requests !== undefined) requests.responseGap = { psn: this.#readNext, frame, timeNs, answered: false }
-      } else if (distance < 0) this.repeatedReads.add(frame)
+      }
     }
     this.#readNext = psnPlus(psn, 1)
     if (requests === undefined) return
@@ -149,7 +143,6 @@ export class Answers {
   }
 
   #atomic({ psn, timeNs }: Sighting, requests: Requests | undefined): void {
-    this.atomics++
     const message = requests?.messages.asked(psn)
     if (message !== undefined && !message.repeated) requests!.answers.add(Math.max(0, timeNs - message.firstNs))
   }

@@ -6,7 +6,6 @@ export interface Connection {
   /** Who asked. */
   readonly client: number
   readonly server: number
-  readonly localId: number
   readonly requestFrame: number
   readonly requestNs: number
   /** REQs with the same number: more than one when no answer came. */
@@ -16,13 +15,10 @@ export interface Connection {
   replyNs: number
   serverQp: number | undefined
   serverPsn: number | undefined
-  serverId: number | undefined
   readyNs: number
   rejectFrame: number | undefined
   rejectReason: number | undefined
   disconnectFrame: number | undefined
-  disconnectNs: number
-  disconnectedNs: number
 }
 
 const CONNECTIONS_MAX = 1 << 16
@@ -33,21 +29,20 @@ export class Connections {
   /** By the host that asked, and its number for the connection. */
   readonly #byClient = new Map<string, Connection>()
   readonly #byServer = new Map<string, Connection>()
-  /** The queue pair of the other direction, by `source>destination:qp`. */
-  readonly #partners = new Map<string, number>()
-  /** Messages that belong to no request in the capture. */
-  stray = 0
+  /** The last one of each queue pair, by `source>destination:qp`. */
+  readonly #byQueuePair = new Map<string, Connection>()
+
+  /** The connection that a direction belongs to; `qp` is the one at the destination. */
+  of(source: number, destination: number, qp: number): Connection | undefined {
+    return this.#byQueuePair.get(`${source}>${destination}:${qp}`)
+  }
 
   /** The queue pair of the source, where the one at the destination was connected to it. */
   partnerOf(source: number, destination: number, qp: number): number | undefined {
-    return this.#partners.get(`${source}>${destination}:${qp}`)
-  }
-
-  #join({ client, server, request }: Connection, serverQp: number): void {
-    const forth = `${client}>${server}:${serverQp}`
-    const back = `${server}>${client}:${request.qpn}`
-    this.#partners.set(forth, request.qpn)
-    this.#partners.set(back, serverQp)
+    const connection = this.of(source, destination, qp)
+    if (connection === undefined) return undefined
+    const { client, serverQp, request } = connection
+    return client === source && serverQp === qp ? request.qpn : serverQp
   }
 
   /** Takes a message; answers the connection when this makes both of its queue pairs known. */
@@ -61,10 +56,8 @@ export class Connections {
     const asClient =
       this.#byServer.get(`${destination}:${cm.remoteId}`) ?? this.#byClient.get(`${source}:${cm.localId}`)
     const connection = cm.kind === "reply" ? asServer : (asClient ?? asServer)
-    if (connection === undefined) {
-      this.stray++
-      return undefined
-    }
+    // A message that belongs to no request in the capture.
+    if (connection === undefined) return undefined
     switch (cm.kind) {
       case "reply":
         if (connection.replyFrame !== undefined) return undefined
@@ -72,9 +65,8 @@ export class Connections {
         connection.replyNs = timeNs
         connection.serverQp = cm.qpn
         connection.serverPsn = cm.psn
-        connection.serverId = cm.localId
         this.#byServer.set(`${source}:${cm.localId}`, connection)
-        this.#join(connection, cm.qpn)
+        this.#byQueuePair.set(`${connection.client}>${connection.server}:${cm.qpn}`, connection)
         return connection
       case "readyToUse":
         if (Number.isNaN(connection.readyNs)) connection.readyNs = timeNs
@@ -85,10 +77,6 @@ export class Connections {
         return undefined
       case "disconnectRequest":
         connection.disconnectFrame ??= frame
-        if (Number.isNaN(connection.disconnectNs)) connection.disconnectNs = timeNs
-        return undefined
-      case "disconnectReply":
-        if (Number.isNaN(connection.disconnectedNs)) connection.disconnectedNs = timeNs
         return undefined
       default:
         return undefined
@@ -106,7 +94,6 @@ export class Connections {
     const connection: Connection = {
       client,
       server,
-      localId: request.localId,
       requestFrame: frame,
       requestNs: timeNs,
       requests: 1,
@@ -116,15 +103,13 @@ export class Connections {
       replyNs: Number.NaN,
       serverQp: undefined,
       serverPsn: undefined,
-      serverId: undefined,
       readyNs: Number.NaN,
       rejectFrame: undefined,
       rejectReason: undefined,
       disconnectFrame: undefined,
-      disconnectNs: Number.NaN,
-      disconnectedNs: Number.NaN,
     }
     this.#byClient.set(key, connection)
+    this.#byQueuePair.set(`${server}>${client}:${request.qpn}`, connection)
     this.all.push(connection)
   }
 }

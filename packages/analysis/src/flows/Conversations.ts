@@ -134,7 +134,7 @@ export class Conversations {
   #announce(flow: Flow, pair: HostPair): void {
     const { source, destination, qp } = flow
     const other = this.#known(destination, source, this.connections.partnerOf(source, destination, qp))
-    if (other !== undefined && other.reverse === undefined) this.#join(flow, other, "cm")
+    if (other !== undefined && other.reverse === undefined) this.#join(flow, other)
     else pair.lonely.push(flow)
   }
 
@@ -148,14 +148,12 @@ export class Conversations {
     const samePort = candidates.filter(({ sourcePort }) => sourcePort === flow.sourcePort)
     const [other, second] = samePort.length > 0 ? samePort : candidates
     // Two that both may be meant are told apart by a later answer.
-    if (other !== undefined && second === undefined) this.#join(flow, other, "psn")
+    if (other !== undefined && second === undefined) this.#join(flow, other)
   }
 
-  #join(flow: Flow, other: Flow, by: "cm" | "psn"): void {
+  #join(flow: Flow, other: Flow): void {
     flow.reverse = other
     other.reverse = flow
-    flow.pairedBy = by
-    other.pairedBy = by
     this.#forget(flow)
     this.#forget(other)
   }
@@ -172,14 +170,14 @@ export class Conversations {
     const cm = nodeOf(nodes, "cm")
     if (cm === undefined) return
     const connection = this.connections.take(cm.value, sighting)
-    if (connection !== undefined) this.#renew(connection, sighting.frame)
+    if (connection !== undefined) this.#renew(connection)
   }
 
   /** A connection with known PSNs: queue pairs that were used before begin anew. */
-  #renew({ client, server, request, serverQp, serverPsn }: Connection, frame: number): void {
+  #renew({ client, server, request, serverQp, serverPsn }: Connection): void {
     const forth = this.#known(client, server, serverQp)
     const back = this.#known(server, client, request.qpn)
-    if (forth?.requests.started === true) forth.ownRequests().restart(request.psn, frame)
-    if (back?.requests.started === true && serverPsn !== undefined) back.ownRequests().restart(serverPsn, frame)
+    if (forth?.requests.started === true) forth.ownRequests().restart(request.psn)
+    if (back?.requests.started === true && serverPsn !== undefined) back.ownRequests().restart(serverPsn)
   }
 }

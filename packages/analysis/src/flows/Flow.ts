@@ -20,8 +20,6 @@ export class Flow {
   readonly sourceQp: number
   /** The other direction, once it is known. */
   reverse: Flow | undefined
-  /** How it became known. */
-  pairedBy: "cm" | "psn" | undefined
   #requests: Requests | undefined
   #answers: Answers | undefined
   #reaction: Reaction | undefined

@@ -87,7 +87,6 @@ export class Requests {
   readonly repeats: Array<Repeat> = []
   /** Of the packets sent again, those that had passed here before. */
   repeatedSeen = 0
-  readonly restarts = new Tally()
   readonly messages = new Messages()
   /** From a READ or an atomic to its first answer. */
   readonly answers = new Histogram()
@@ -124,7 +123,7 @@ export class Requests {
     // How many PSNs a READ took is not known without the MTU.
     if (distance > 0 && distance <= this.#slack) distance = 0
     if (Math.abs(distance) > JUMP) {
-      this.restart(psn, sighting.frame)
+      this.restart(psn)
       distance = 0
     }
     if (distance >= 0) {
@@ -135,8 +134,7 @@ export class Requests {
   }
 
   /** The queue pair begins anew with this PSN. */
-  restart(psn: number, frame: number): void {
-    this.restarts.add(frame)
+  restart(psn: number): void {
     this.expected = psn
     this.messages.clear()
     this.acknowledged = -1

@@ -73,11 +73,6 @@ export class Direction implements StreamSink {
     this.tcp = new TcpReassembly(this, held)
   }
 
-  /** Whether it is known to be iWARP. */
-  get isIwarp(): boolean {
-    return this.opening !== undefined || this.#units !== undefined
-  }
-
   /** Whether it is known to be something else. */
   get isOther(): boolean {
     return this.#state === "none"

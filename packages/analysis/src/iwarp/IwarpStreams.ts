@@ -1,4 +1,4 @@
-import { tcpFlag } from "../Observer.ts"
+import { TcpFlag } from "@rdmakit/wire/tcp"
 import type { Sighting } from "../Sighting.ts"
 import { Direction, type DirectionListener } from "./Direction.ts"
 import { HeldTotal } from "./TcpReassembly.ts"
@@ -22,7 +22,7 @@ export class IwarpStreams {
     const { source, destination, sourcePort, destinationPort, tcpFlags, tcpSequence } = sighting
     const key = `${source}:${sourcePort}>${destination}:${destinationPort}`
     let direction = this.#directions.get(key)
-    const isSyn = (tcpFlags & tcpFlag.syn) !== 0
+    const isSyn = (tcpFlags & TcpFlag.Syn) !== 0
     if (isSyn && direction !== undefined && !direction.isFresh) {
       // The ports are used again.
       direction.end()
