@@ -1,4 +1,4 @@
-import { type Ack, type Controller, NEVER, type PathInfo, startWindow, type Time, windowAt } from "@rdmakit/protocol"
+import { type Ack, AckController, type PathInfo, startWindow, type Time, windowAt } from "@rdmakit/protocol"
 import { type DctcpNs3Options, defaults } from "./DctcpOptions.ts"
 
 /** Bits in a byte times ps in a second. */
@@ -12,12 +12,11 @@ const BIT_PS = 8e12
  * It differs from RFC 8257 in that the marks of the first round trip are counted with the second's, that a round trip
  * whose first acknowledgement is marked does not raise the rate, and that losses change nothing.
  */
-export class DctcpNs3 implements Controller {
+export class DctcpNs3 extends AckController {
   // Every field starts as a number: one that starts undefined has each double written to it boxed.
   /** Bit/s, an integer. */
   rate: number = 0
   window: number = 0
-  readonly nextTimer: Time = NEVER
 
   private readonly lineRateBps: number = 0
   private readonly minRateBps: number = 0
@@ -40,6 +39,7 @@ export class DctcpNs3 implements Controller {
   private decreases = 0
 
   constructor(options: DctcpNs3Options, path: PathInfo) {
+    super()
     const lineRateBps = Math.trunc(path.lineRateBps)
     this.lineRateBps = lineRateBps
     this.minRateBps = Math.min(options.minRateBps ?? defaults.minRateBps, lineRateBps)
@@ -52,8 +52,6 @@ export class DctcpNs3 implements Controller {
     this.rate = lineRateBps
     this.window = this.windowBytes
   }
-
-  onSent(): void {}
 
   onAck(_now: Time, ack: Ack): boolean {
     const { sequence, sent, congestion } = ack
@@ -77,18 +75,6 @@ export class DctcpNs3 implements Controller {
       ran = true
     }
     return ran
-  }
-
-  onCnp(): boolean {
-    return false
-  }
-
-  onLoss(): boolean {
-    return false
-  }
-
-  onTimer(): boolean {
-    return false
   }
 
   metrics(): Readonly<Record<string, number>> {

@@ -1,4 +1,4 @@
-import { type Ack, type Controller, NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
+import { type Ack, AckController, type PathInfo, type Time } from "@rdmakit/protocol"
 import { type DctcpPaperOptions, defaults } from "./DctcpOptions.ts"
 
 /** Bits in a byte times ps in a second. */
@@ -18,13 +18,12 @@ const NO_THRESHOLD = Number.MAX_SAFE_INTEGER
  * go-back-N, so at a loss nothing is inflated. Where the run gives no window, its own is reckoned from the line rate and
  * the base RTT: without a window there is no DCTCP.
  */
-export class DctcpPaper implements Controller {
+export class DctcpPaper extends AckController {
   // Every field starts as a number: one that starts undefined has each double written to it boxed.
   /** Bit/s. */
   rate: number = 0
   /** The congestion window, whole bytes. */
   window: number = 0
-  readonly nextTimer: Time = NEVER
 
   private readonly lineRateBps: number = 0
   private readonly lineWindowBytes: number = 0
@@ -55,6 +54,7 @@ export class DctcpPaper implements Controller {
   private losses = 0
 
   constructor(options: DctcpPaperOptions, path: PathInfo) {
+    super()
     const { mtuBytes } = path
     this.lineRateBps = path.lineRateBps
     this.lineWindowBytes = path.windowBytes > 0 ? path.windowBytes : (path.lineRateBps * path.baseRttPs) / BIT_PS
@@ -69,8 +69,6 @@ export class DctcpPaper implements Controller {
     this.setWindow(first, this.minWindowBytes)
     this.thresholdBytes = slow ? NO_THRESHOLD : this.windowBytes
   }
-
-  onSent(): void {}
 
   onAck(_now: Time, ack: Ack): boolean {
     const { sequence, sent, bytes } = ack
@@ -92,12 +90,8 @@ export class DctcpPaper implements Controller {
     return true
   }
 
-  onCnp(): boolean {
-    return false
-  }
-
   /** RFC 8257 §3.5: a loss is met as by TCP. */
-  onLoss(_now: Time, timeout: boolean): boolean {
+  override onLoss(_now: Time, timeout: boolean): boolean {
     const again = this.acknowledged < this.recoverUntil
     if (again && !timeout) return false
     this.losses++
@@ -107,10 +101,6 @@ export class DctcpPaper implements Controller {
     if (timeout) this.setWindow(this.packetBytes, 1)
     else this.setWindow(this.thresholdBytes, this.minWindowBytes)
     return true
-  }
-
-  onTimer(): boolean {
-    return false
   }
 
   metrics(): Readonly<Record<string, number>> {

@@ -1,4 +1,4 @@
-import { type Ack, type Controller, NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
+import { AckController, type PathInfo } from "@rdmakit/protocol"
 
 /** Bits in a byte times ps in a second: bytes per ps, times this, are bit/s. */
 export const BITS_PER_SECOND = 8e12
@@ -16,13 +16,12 @@ export interface ComputeWindOptions {
  * The half of HPCC's Algorithm 1 (HPCC §3.2) that all its window forms share: from U, however it was measured, a window
  * W in bytes, spread over the base RTT by the rate W / T. How U comes about, and when, is the subclass's.
  */
-export abstract class ComputeWind implements Controller {
+export abstract class ComputeWind extends AckController {
   // Every field starts as a number: one that starts undefined has each double written to it boxed.
   /** W / T, bit/s. */
   rate: number = 0
   /** W, whole bytes. */
   window: number = 0
-  readonly nextTimer: Time = NEVER
 
   private readonly lineRateBps: number = 0
   private readonly eta: number = 0
@@ -44,6 +43,7 @@ export abstract class ComputeWind implements Controller {
   private fastReactions = 0
 
   constructor(options: ComputeWindOptions, path: PathInfo, maxStage: number) {
+    super()
     this.lineRateBps = path.lineRateBps
     this.eta = options.eta ?? 0.95
     this.maxStage = options.maxStage ?? maxStage
@@ -57,22 +57,6 @@ export abstract class ComputeWind implements Controller {
     this.referenceWindowBytes = this.startWindowBytes
     this.rate = path.lineRateBps
     this.window = this.windowed ? Math.floor(this.startWindowBytes) : Infinity
-  }
-
-  abstract onAck(now: Time, ack: Ack): boolean
-
-  onSent(): void {}
-
-  onCnp(): boolean {
-    return false
-  }
-
-  onLoss(): boolean {
-    return false
-  }
-
-  onTimer(): boolean {
-    return false
   }
 
   metrics(): Readonly<Record<string, number>> {

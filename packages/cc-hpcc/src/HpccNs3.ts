@@ -1,12 +1,4 @@
-import {
-  type Ack,
-  type Controller,
-  NEVER,
-  type PathInfo,
-  TELEMETRY_FIELDS,
-  type Time,
-  windowAt,
-} from "@rdmakit/protocol"
+import { type Ack, AckController, type PathInfo, TELEMETRY_FIELDS, type Time, windowAt } from "@rdmakit/protocol"
 import type { HpccNs3Options } from "./HpccOptions.ts"
 
 /** What is kept of each hop: time (ps), bytes, queue (bytes). */
@@ -78,12 +70,11 @@ const NO_STATE = new Float64Array(0)
  * rate is always within the least rate and the line rate. Two of its blind spots are kept: records of another path are
  * compared, and a hop with u = 0 is no measurement.
  */
-export class HpccNs3 implements Controller {
+export class HpccNs3 extends AckController {
   // Every field starts as a number: one that starts undefined has each double written to it boxed, 30 % of `onAck`.
   /** Bit/s, an integer. */
   rate: number = 0
   window: number = 0
-  readonly nextTimer: Time = NEVER
 
   /** What it has in common with other flows, and so lies in the cache. */
   readonly constants: HpccNs3Constants
@@ -102,6 +93,7 @@ export class HpccNs3 implements Controller {
 
   /** @param before constants of a flow made before with the same options, which are shared where the paths are alike */
   constructor(options: HpccNs3Options, path: PathInfo, before?: HpccNs3Constants) {
+    super()
     const constants = before !== undefined && isFor(before, path) ? before : constantsOf(options, path)
     this.constants = constants
     this.rate = constants.lineRateBps
@@ -110,24 +102,10 @@ export class HpccNs3 implements Controller {
     if (constants.multiRate) this.growHopState(HOPS_AT_FIRST)
   }
 
-  onSent(): void {}
-
   onAck(_now: Time, ack: Ack): boolean {
     // One full update a round trip: the first acknowledgement of a byte that was sent after the last one.
     if (ack.sequence > this.lastUpdateSequence) return this.react(ack, true)
     return this.constants.fastReaction ? this.react(ack, this.constants.everyAckFull) : false
-  }
-
-  onCnp(): boolean {
-    return false
-  }
-
-  onLoss(): boolean {
-    return false
-  }
-
-  onTimer(): boolean {
-    return false
   }
 
   metrics(): Readonly<Record<string, number>> {

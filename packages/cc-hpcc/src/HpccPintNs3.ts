@@ -1,5 +1,5 @@
 import type { PintCodec } from "@rdmakit/packet"
-import { type Ack, type Controller, NEVER, type PathInfo, type Time, windowAt } from "@rdmakit/protocol"
+import { type Ack, AckController, type PathInfo, type Time, windowAt } from "@rdmakit/protocol"
 import type { GlibcRandom } from "@rdmakit/units"
 import type { HpccPintNs3Options } from "./HpccPintOptions.ts"
 
@@ -10,12 +10,11 @@ const SHARES = 65_536
  * HPCC-PINT as HPCC's ns-3 code has it (CC_MODE 10, HandleAckHpPint): integer rates, and `rand()` asked for every
  * acknowledgement whether it counts. The first that does opens a round trip and is not used; FAST_REACT changes nothing.
  */
-export class HpccPintNs3 implements Controller {
+export class HpccPintNs3 extends AckController {
   // Every field starts as a number: one that starts undefined has each double written to it boxed.
   /** Bit/s, an integer. */
   rate: number = 0
   window: number = 0
-  readonly nextTimer: Time = NEVER
 
   private readonly codec: PintCodec
   private readonly random: GlibcRandom
@@ -39,6 +38,7 @@ export class HpccPintNs3 implements Controller {
   private passedOver = 0
 
   constructor(options: HpccPintNs3Options, codec: PintCodec, random: GlibcRandom, path: PathInfo) {
+    super()
     const lineRateBps = Math.trunc(path.lineRateBps)
     this.codec = codec
     this.random = random
@@ -54,8 +54,6 @@ export class HpccPintNs3 implements Controller {
     this.referenceRateBps = lineRateBps
     this.window = path.windowBytes > 0 ? path.windowBytes : Infinity
   }
-
-  onSent(): void {}
 
   onAck(_now: Time, ack: Ack): boolean {
     if ((this.random.bits() & (SHARES - 1)) >= this.threshold) {
@@ -88,18 +86,6 @@ export class HpccPintNs3 implements Controller {
       this.fastReactions++
     }
     return true
-  }
-
-  onCnp(): boolean {
-    return false
-  }
-
-  onLoss(): boolean {
-    return false
-  }
-
-  onTimer(): boolean {
-    return false
   }
 
   metrics(): Readonly<Record<string, number>> {

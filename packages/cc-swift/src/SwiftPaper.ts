@@ -1,4 +1,4 @@
-import { type Ack, type Controller, NEVER, type Time } from "@rdmakit/protocol"
+import { type Ack, AckController, type Time } from "@rdmakit/protocol"
 import type { SwiftLaw } from "./SwiftLaw.ts"
 import { SwiftWindow } from "./SwiftWindow.ts"
 
@@ -14,12 +14,11 @@ const BIT_PS = 8e12
  * "once per RTT" and of pacing is the last one measured; `t_last_decrease` moves where the window fell; losses cut the
  * fabric's window.
  */
-export class SwiftPaper implements Controller {
+export class SwiftPaper extends AckController {
   // Every field starts as a number: one that starts undefined has each double written to it boxed.
   /** Bit/s. */
   rate: number = 0
   window: number = 0
-  readonly nextTimer: Time = NEVER
 
   private readonly law: SwiftLaw
   private readonly fabric: SwiftWindow
@@ -37,6 +36,7 @@ export class SwiftPaper implements Controller {
   private untold = 0
 
   constructor(law: SwiftLaw, endpointDelayPs: ((ack: Ack) => number) | undefined) {
+    super()
     this.law = law
     this.fabric = new SwiftWindow(law)
     this.endpoint = endpointDelayPs === undefined ? undefined : new SwiftWindow(law)
@@ -44,8 +44,6 @@ export class SwiftPaper implements Controller {
     this.rttPs = law.baseRttPs
     this.apply()
   }
-
-  onSent(): void {}
 
   onAck(now: Time, ack: Ack): boolean {
     this.retransmits = 0
@@ -75,12 +73,8 @@ export class SwiftPaper implements Controller {
     return true
   }
 
-  onCnp(): boolean {
-    return false
-  }
-
   /** A NAK is the paper's fast recovery. */
-  onLoss(now: Time, timeout: boolean): boolean {
+  override onLoss(now: Time, timeout: boolean): boolean {
     if (timeout) {
       this.timeouts++
       this.retransmits++
@@ -96,10 +90,6 @@ export class SwiftPaper implements Controller {
     }
     this.apply()
     return true
-  }
-
-  onTimer(): boolean {
-    return false
   }
 
   metrics(): Readonly<Record<string, number>> {

@@ -1,4 +1,4 @@
-import { type Ack, type Controller, NEVER, type PathInfo, startWindow, type Time, windowAt } from "@rdmakit/protocol"
+import { type Ack, AckController, type PathInfo, startWindow, type Time, windowAt } from "@rdmakit/protocol"
 import { defaults, type TimelyNs3Options } from "./TimelyOptions.ts"
 
 /** Increases in a row before the hyper-active one. */
@@ -9,12 +9,11 @@ const HYPER_AFTER = 5
  * multiplication truncates. It differs from the paper in that the stage counts every increase, and in having a
  * separate hyper-active rate instead of N times δ.
  */
-export class TimelyNs3 implements Controller {
+export class TimelyNs3 extends AckController {
   // Every field starts as a number: one that starts undefined has each double written to it boxed.
   /** Bit/s, an integer. */
   rate: number = 0
   window: number = 0
-  readonly nextTimer: Time = NEVER
 
   private readonly lineRateBps: number = 0
   private readonly minRateBps: number = 0
@@ -39,6 +38,7 @@ export class TimelyNs3 implements Controller {
   private unstamped = 0
 
   constructor(options: TimelyNs3Options, path: PathInfo) {
+    super()
     const lineRateBps = Math.trunc(path.lineRateBps)
     this.lineRateBps = lineRateBps
     this.minRateBps = Math.min(options.minRateBps ?? 1e9, lineRateBps)
@@ -55,8 +55,6 @@ export class TimelyNs3 implements Controller {
     this.window = this.windowBytes
   }
 
-  onSent(): void {}
-
   onAck(_now: Time, ack: Ack): boolean {
     if (!(ack.rttPs >= 0 && ack.rttPs < Infinity)) {
       this.unstamped++
@@ -72,18 +70,6 @@ export class TimelyNs3 implements Controller {
       this.lastRttNs = rttNs
     }
     return !first
-  }
-
-  onCnp(): boolean {
-    return false
-  }
-
-  onLoss(): boolean {
-    return false
-  }
-
-  onTimer(): boolean {
-    return false
   }
 
   metrics(): Readonly<Record<string, number>> {

@@ -1,4 +1,4 @@
-import { type Ack, type Controller, NEVER, type PathInfo, startWindow, type Time, windowAt } from "@rdmakit/protocol"
+import { type Ack, AckController, type PathInfo, startWindow, type Time, windowAt } from "@rdmakit/protocol"
 import { defaults, type TimelyPaperOptions } from "./TimelyOptions.ts"
 
 /**
@@ -9,12 +9,11 @@ import { defaults, type TimelyPaperOptions } from "./TimelyOptions.ts"
  * it, so no serialization time of a segment is in it to take off. A flow starts at line rate. The rate has a floor, and
  * no step more than halves it.
  */
-export class TimelyPaper implements Controller {
+export class TimelyPaper extends AckController {
   // Every field starts as a number: one that starts undefined has each double written to it boxed.
   /** Bit/s. */
   rate: number = 0
   window: number = 0
-  readonly nextTimer: Time = NEVER
 
   private readonly lineRateBps: number = 0
   private readonly minRateBps: number = 0
@@ -43,6 +42,7 @@ export class TimelyPaper implements Controller {
   private unstamped = 0
 
   constructor(options: TimelyPaperOptions, path: PathInfo) {
+    super()
     this.lineRateBps = path.lineRateBps
     this.minRateBps = Math.min(options.minRateBps ?? 100e6, path.lineRateBps)
     this.leastFactor = options.leastFactor ?? 0.5
@@ -60,8 +60,6 @@ export class TimelyPaper implements Controller {
     this.rate = path.lineRateBps
     this.window = this.windowBytes
   }
-
-  onSent(): void {}
 
   onAck(_now: Time, ack: Ack): boolean {
     this.segmentBytesAcked += ack.bytes
@@ -81,18 +79,6 @@ export class TimelyPaper implements Controller {
     this.calm = this.gradient <= 0 ? this.calm + 1 : 0
     this.setRate(this.next(ack.rttPs))
     return true
-  }
-
-  onCnp(): boolean {
-    return false
-  }
-
-  onLoss(): boolean {
-    return false
-  }
-
-  onTimer(): boolean {
-    return false
   }
 
   metrics(): Readonly<Record<string, number>> {

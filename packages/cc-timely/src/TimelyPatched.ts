@@ -1,4 +1,4 @@
-import { type Ack, type Controller, NEVER, type PathInfo, startWindow, type Time, windowAt } from "@rdmakit/protocol"
+import { type Ack, AckController, type PathInfo, startWindow, type Time, windowAt } from "@rdmakit/protocol"
 import { patchedDefaults, type TimelyPatchedOptions } from "./TimelyOptions.ts"
 
 /** RTTs in a row below the one before, after which δ counts five times (eRPC). */
@@ -16,12 +16,11 @@ const weight = (gradient: number): number => (gradient <= -0.25 ? 0 : gradient >
  *
  * As in eRPC, a sample below the least RTT is passed over.
  */
-export class TimelyPatched implements Controller {
+export class TimelyPatched extends AckController {
   // Every field starts as a number: one that starts undefined has each double written to it boxed.
   /** Bit/s. */
   rate: number = 0
   window: number = 0
-  readonly nextTimer: Time = NEVER
 
   private readonly lineRateBps: number = 0
   private readonly minRateBps: number = 0
@@ -47,6 +46,7 @@ export class TimelyPatched implements Controller {
   private belowMinRtt = 0
 
   constructor(options: TimelyPatchedOptions, now: Time, path: PathInfo) {
+    super()
     this.lineRateBps = path.lineRateBps
     this.minRateBps = Math.min(options.minRateBps ?? 120e6, path.lineRateBps)
     this.additiveIncreaseBps = options.additiveIncreaseBps ?? 40e6
@@ -63,8 +63,6 @@ export class TimelyPatched implements Controller {
     this.rate = path.lineRateBps
     this.window = this.windowBytes
   }
-
-  onSent(): void {}
 
   onAck(now: Time, ack: Ack): boolean {
     const { rttPs } = ack
@@ -90,18 +88,6 @@ export class TimelyPatched implements Controller {
     this.lastRttPs = rttPs
     this.lastUpdatePs = now
     return true
-  }
-
-  onCnp(): boolean {
-    return false
-  }
-
-  onLoss(): boolean {
-    return false
-  }
-
-  onTimer(): boolean {
-    return false
   }
 
   metrics(): Readonly<Record<string, number>> {

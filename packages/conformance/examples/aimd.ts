@@ -1,21 +1,19 @@
 // A congestion controller of one's own: additive increase, multiplicative decrease on ECN marks, once a round trip.
 // `controllerSuite(aimd)` says whether it keeps the contract.
-import { type Ack, type Controller, type ControllerFactory, NEVER, type PathInfo } from "@rdmakit/protocol"
+import { type Ack, AckController, type ControllerFactory, type PathInfo } from "@rdmakit/protocol"
 
-class Aimd implements Controller {
+class Aimd extends AckController {
   rate: number = 0
   window: number = 0
-  readonly nextTimer = NEVER
   private readonly path: PathInfo
   private decisionAt = 0
 
   constructor(path: PathInfo) {
+    super()
     this.path = path
     this.rate = path.lineRateBps
     this.window = path.windowBytes > 0 ? path.windowBytes : Infinity
   }
-
-  onSent(): void {}
 
   onAck(_now: number, ack: Ack): boolean {
     if (ack.sequence <= this.decisionAt) return false
@@ -25,17 +23,9 @@ class Aimd implements Controller {
     return true
   }
 
-  onLoss(): boolean {
+  override onLoss(): boolean {
     this.set(this.rate / 2)
     return true
-  }
-
-  onCnp(): boolean {
-    return false
-  }
-
-  onTimer(): boolean {
-    return false
   }
 
   metrics(): Readonly<Record<string, number>> {

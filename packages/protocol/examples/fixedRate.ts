@@ -1,30 +1,21 @@
-import { type Ack, type Controller, type ControllerFactory, NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
+import { type Ack, AckController, type ControllerFactory, type PathInfo, type Time } from "@rdmakit/protocol"
 
 /** A fixed share of the line rate, whatever happens; the window of the run, if it gives one. */
-class FixedRate implements Controller {
+class FixedRate extends AckController {
   readonly rate: number
   readonly window: number
-  readonly nextTimer: Time = NEVER
   private sentBytes = 0
 
   constructor(share: number, path: PathInfo) {
+    super()
     this.rate = share * path.lineRateBps
     this.window = path.windowBytes === 0 ? Number.POSITIVE_INFINITY : path.windowBytes
   }
-  onSent(_now: Time, bytes: number): void {
+  override onSent(_now: Time, bytes: number): void {
     this.sentBytes += bytes
   }
   // False: no control law ran, so a transport has nothing to set anew.
   onAck(_now: Time, _ack: Ack): boolean {
-    return false
-  }
-  onCnp(): boolean {
-    return false
-  }
-  onLoss(): boolean {
-    return false
-  }
-  onTimer(): boolean {
     return false
   }
   metrics(): Readonly<Record<string, number>> {

@@ -1,3 +1,4 @@
+export { AckController } from "./AckController.ts"
 export type { Ack, Controller, ControllerFactory, Feedback, PathInfo } from "./Controller.ts"
 export { TELEMETRY_FIELDS } from "./Controller.ts"
 export type { Engine, QueuePair } from "./Engine.ts"
