@@ -1,5 +1,4 @@
-import type { Node } from "@rdmakit/wire/decode"
-import { decode, linkTypeOf, nodeOf } from "@rdmakit/wire/decode"
+import { type Node, nodeOf } from "@rdmakit/wire/decode"
 import { crc32 } from "@rdmakit/wire/node"
 import { type Carrier, type IcrcPart, icrcOf, icrcParts, readIcrc } from "@rdmakit/wire/roce"
 import { Effect } from "effect"
@@ -7,7 +6,7 @@ import { Refused } from "../Exit.ts"
 import { paintOf } from "../Paint.ts"
 import { print, Screen } from "../Screen.ts"
 import { nameOf } from "./CaptureInput.ts"
-import { frameOf } from "./Show.ts"
+import { frameOf } from "./Frame.ts"
 
 export interface ExplainInput {
   readonly file: string
@@ -29,10 +28,8 @@ const hexOf = (octets: Uint8Array): string => Buffer.from(octets).toString("hex"
 
 /** Shows what the ICRC of a packet covers, octet by octet. */
 export const explain = Effect.fnUntraced(function* (input: ExplainInput) {
-  const { packet, octets } = yield* frameOf(input.file, input.frame)
+  const { octets, nodes } = yield* frameOf(input.file, input.frame)
   const place = `${nameOf(input.file)}: frame ${input.frame}`
-  const link = linkTypeOf(packet.interface.linkType)
-  const nodes = link === undefined ? [] : decode(octets, { link, wireBytes: packet.originalOctets, crc: crc32 })
   const icrc = nodeOf(nodes, "icrc")
   if (icrc === undefined)
     return yield* new Refused({ message: `${place}: found no ICRC, expected a packet of RoCE or InfiniBand` })

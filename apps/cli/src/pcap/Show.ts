@@ -1,13 +1,13 @@
 import { lineOf, Observer, type Sighting } from "@rdmakit/analysis"
 import type { PacketRecord } from "@rdmakit/pcap"
-import { decode, linkTypeOf } from "@rdmakit/wire/decode"
 import { crc32 } from "@rdmakit/wire/node"
 import { checkIcrc } from "@rdmakit/wire/roce"
 import { Effect, Option } from "effect"
-import { Exit, exitCodes, Refused } from "../Exit.ts"
+import { Exit, exitCodes } from "../Exit.ts"
 import { paintOf } from "../Paint.ts"
 import { print, Screen, tell } from "../Screen.ts"
-import { enough, filterOf, nameOf, packetVisitor, type SelectionInput, visitFile } from "./CaptureInput.ts"
+import { filterOf, packetVisitor, type SelectionInput, visitFile } from "./CaptureInput.ts"
+import { frameOf } from "./Frame.ts"
 import { treeLines, treeOf } from "./PacketTree.ts"
 import { formatSeconds, formatTime } from "./Times.ts"
 
@@ -97,34 +97,8 @@ const lineJson = (packet: PacketRecord, sighting: Sighting, { addresses }: Obser
   })
 }
 
-/** The packet with this number; refused when the capture has none. */
-export const frameOf = Effect.fnUntraced(function* (file: string, frame: number) {
-  let found: { readonly packet: PacketRecord; readonly octets: Uint8Array } | undefined
-  const visited = yield* visitFile(file, (record) => {
-    if (record.kind !== "packet" || record.frame !== frame) return
-    found = { packet: record, octets: record.data.slice() }
-    enough()
-  })
-  if (found !== undefined) return found
-  const end = visited.fault === undefined ? "" : `; ${visited.fault}`
-  const message = `${nameOf(file)}: frame: found ${frame}, expected 1..${visited.packets}${end}`
-  return yield* new Refused({ message })
-})
-
 const showFrame = Effect.fnUntraced(function* (input: ShowInput, frame: number) {
-  const { packet, octets } = yield* frameOf(input.file, frame)
-  const { linkType, fcsOctets } = packet.interface
-  const link = linkTypeOf(linkType)
-  if (link === undefined) {
-    const message = `${nameOf(input.file)}: frame ${frame}: found link type ${linkType}, expected Ethernet, InfiniBand, ERF, IP or Linux cooked`
-    return yield* new Refused({ message })
-  }
-  const nodes = decode(octets, {
-    link,
-    wireBytes: packet.originalOctets,
-    fcsBytes: fcsOctets === 4 ? 4 : 0,
-    crc: crc32,
-  })
+  const { packet, octets, nodes } = yield* frameOf(input.file, frame)
   const layers = treeOf(nodes, octets)
   const time = packet.timeNs === undefined ? undefined : formatTime(packet.timeNs)
   const { originalOctets, capturedOctets } = packet
