@@ -143,6 +143,13 @@ describe("rates", () => {
   it("refuses an interval that is none", async () => {
     const { code, err } = await run(["rates", "v_rnr.pcap.gz", "--interval", "often"])
     expect(code).toBe(2)
-    expect(err).toContain('--interval: found "often", expected a duration such as 10ms')
+    expect(err).toContain(
+      '--interval: found "often", expected a time of at least 1ns, such as 10ms; "often" is no time',
+    )
+    const short = await run(["rates", "v_rnr.pcap.gz", "--interval", "1ps"])
+    expect([short.code, short.err]).toEqual([
+      2,
+      expect.stringContaining('found "1ps", expected a time of at least 1ns'),
+    ])
   })
 })

@@ -1,4 +1,5 @@
 import { Observer, type RateRow, Rates, type RatesResult, rateFields } from "@rdmakit/analysis"
+import { NANOSECOND, tryParseTime } from "@rdmakit/units"
 import { Effect, Option } from "effect"
 import { Exit, exitCodes, Refused } from "../Exit.ts"
 import { grouped, percent, quantity, short } from "../Figures.ts"
@@ -23,12 +24,11 @@ const INTERVALS_MAX = 1_000_000
 const intervalOf = (interval: Option.Option<string>) =>
   Effect.suspend(() => {
     if (Option.isNone(interval)) return Effect.succeed(undefined)
-    const parts = /^(\d+(?:\.\d+)?)(s|ms|us|ns)$/.exec(interval.value)
-    const units: Readonly<Record<string, number>> = { s: 1e9, ms: 1e6, us: 1e3, ns: 1 }
-    const ns = parts === null ? Number.NaN : Number(parts[1]) * units[parts[2]!]!
-    if (ns >= 1) return Effect.succeed(ns)
-    const message = `command line: --interval: found "${interval.value}", expected a duration such as 10ms or 50us`
-    return Effect.fail(new Refused({ message }))
+    const time = tryParseTime(interval.value)
+    if (typeof time === "number" && time >= NANOSECOND) return Effect.succeed(time / NANOSECOND)
+    const why = typeof time === "number" ? "" : `; ${time.message}`
+    const expected = "expected a time of at least 1ns, such as 10ms"
+    return Effect.fail(new Refused({ message: `--interval: found "${interval.value}", ${expected}${why}` }))
   })
 
 /** Prints what happened over time, and who sent most. */
