@@ -31,6 +31,7 @@ export const parseFlowsTable = (text: string, file: string): Ns3Fcts => {
   const lines = text.split("\n")
   if (lines.at(-1) === "") lines.pop()
   const names = (lines[0] ?? "").trimEnd().split(",")
+  const statePlace = names.indexOf("state")
   const places = Object.entries(columns).map(([column, name]) => {
     const place = names.indexOf(name)
     if (place < 0) throw fault(file, 1, "header", lines[0] ?? "", `a column ${name}`)
@@ -40,12 +41,12 @@ export const parseFlowsTable = (text: string, file: string): Ns3Fcts => {
   for (let at = 1; at < lines.length; at++) {
     // A reason may have commas, but it is the last cell, and the numbers come before it.
     const cells = lines[at]!.trimEnd().split(",")
-    const state = cells[names.indexOf("state")]
+    const state = cells[statePlace] ?? ""
     if (state === "unfinished") continue
-    if (state !== "finished") throw fault(file, at + 1, "state", state ?? "", "finished or unfinished")
+    if (state !== "finished") throw fault(file, at + 1, "state", state, "finished or unfinished")
     const row = {} as Record<Column, number>
     for (const [column, place] of places) {
-      const cell = cells[place]!
+      const cell = cells[place] ?? ""
       const value = Number(cell)
       if (cell === "" || !Number.isFinite(value)) throw fault(file, at + 1, columns[column], cell, "a number")
       row[column] = value

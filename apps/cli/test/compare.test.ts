@@ -188,7 +188,15 @@ describe("compare, of scenarios", () => {
       "a/flows.csv": header + one,
       "cut/flows.csv": header + one + two.slice(0, 30),
       "odd/flows.csv": header + one.replace("2000500", "soon"),
+      // Columns that another program has put in another order.
+      "moved/flows.csv":
+        "flow,source,destination,state,source_port,destination_port,size_bytes,start_ps,completion_ps,ideal_ps\n0,1,2,finished,10\n",
     })
+    const moved = await rdmakit(["compare", "a", "moved"], { cwd })
+    expect([moved.code, moved.err]).toEqual([
+      2,
+      expect.stringContaining("moved/flows.csv:2:1: destination_port: found"),
+    ])
     const cut = await rdmakit(["compare", "a", "cut"], { cwd })
     expect([cut.code, cut.err]).toEqual([2, expect.stringContaining("cut/flows.csv:3:1: state: found nothing")])
     const odd = await rdmakit(["compare", "a", "odd"], { cwd })
