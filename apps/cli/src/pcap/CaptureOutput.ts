@@ -1,6 +1,5 @@
 import { closeSync, openSync, writeSync } from "node:fs"
 import * as zlib from "node:zlib"
-import { gzipSync } from "node:zlib"
 import {
   CaptureError,
   type CaptureInterface,
@@ -47,7 +46,7 @@ const formatOf = ({ out, format }: CaptureOutputOptions): CaptureFormat =>
 
 /** What packs a piece: pieces that are packed one by one are one file to whoever unpacks it. */
 const packer = (out: string): ((octets: Uint8Array) => Uint8Array) => {
-  if (out.endsWith(".gz")) return (octets) => gzipSync(octets)
+  if (out.endsWith(".gz")) return (octets) => zlib.gzipSync(octets)
   const zstd = (zlib as Partial<Pick<typeof zlib, "zstdCompressSync">>).zstdCompressSync
   if (!out.endsWith(".zst")) return (octets) => octets
   if (zstd === undefined)
