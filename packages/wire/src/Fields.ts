@@ -1,15 +1,16 @@
 import { formatIpv4, formatIpv6, formatMac } from "./Address.ts"
 import { ARP } from "./Arp.ts"
 import { CM_PATH, cmLayout, IP_CM, portOf } from "./Cm.ts"
-import type { Headers, Node } from "./decode/Node.ts"
+import type { Headers, Node, NodeOf } from "./decode/Node.ts"
 import { ETHERNET, VLAN_TAG } from "./Ethernet.ts"
-import { ERSPAN, GRE } from "./Gre.ts"
+import { ERSPAN, GRE, GRE_CHECKSUM, GRE_KEY, GRE_SEQUENCE } from "./Gre.ts"
 import { ICMP_ECHO } from "./Icmp.ts"
 import * as Ib from "./Infiniband.ts"
 import { IPV4 } from "./Ipv4.ts"
-import { IPV6, IPV6_FRAGMENT } from "./Ipv6.ts"
+import { IPV6, ipv6ExtensionLayout } from "./Ipv6.ts"
 import type { FieldValue, Layout } from "./Layout.ts"
 import { ERF, LINUX_COOKED, LINUX_COOKED2 } from "./Link.ts"
+import { LLDP_TLV } from "./Lldp.ts"
 import { MAD } from "./Mad.ts"
 import { u16, u32 } from "./Octets.ts"
 import { PAUSE, PFC } from "./Pfc.ts"
@@ -41,7 +42,6 @@ const layouts: { readonly [F in keyof Headers]?: Layout } = /* @__PURE__ */ (() 
   tcp: TCP,
   icmpEcho: ICMP_ECHO,
   vxlan: VXLAN,
-  gre: GRE,
   erspan: ERSPAN,
   lrh: Ib.LRH,
   grh: Ib.GRH,
@@ -101,6 +101,34 @@ const ethernetFields = (octets: Uint8Array, start: number, end: number): Readonl
   return [...addresses, ...tags, { name: "etherType", bit: 8 * (end - 2), bits: 16, value, text }]
 }
 
+const greFields = ({ start, end, value }: NodeOf<"gre">, octets: Uint8Array): ReadonlyArray<FieldAt> => {
+  const fields = fieldsIn(GRE, octets, start, end)
+  const words = [
+    [value.checksum, GRE_CHECKSUM],
+    [value.key, GRE_KEY],
+    [value.sequence, GRE_SEQUENCE],
+  ] as const
+  let at = start + GRE.bytes
+  for (const [said, layout] of words) {
+    if (said === undefined) continue
+    fields.push(...fieldsIn(layout, octets, at, end))
+    at += layout.bytes
+  }
+  return fields
+}
+
+/** Each element with its type and length, the end mark too. */
+const lldpFields = (octets: Uint8Array, start: number, end: number): ReadonlyArray<FieldAt> => {
+  const fields: Array<FieldAt> = []
+  for (let at = start, tlv = 1; at < end; tlv++) {
+    const data = at + LLDP_TLV.bytes
+    const next = data + (u16(octets, at) & 0x1ff)
+    fields.push(...fieldsIn(LLDP_TLV, octets, at, data, `tlv${tlv}.`), ...opaque(`tlv${tlv}.data`, octets, data, next))
+    at = next
+  }
+  return fields
+}
+
 /** IPv4 addresses lie in the last four octets of sixteen. */
 const ipCmFields = (octets: Uint8Array, start: number, end: number): ReadonlyArray<FieldAt> => {
   const fields = fieldsIn(IP_CM, octets, start, end, "ip.")
@@ -113,7 +141,7 @@ const ipCmFields = (octets: Uint8Array, start: number, end: number): ReadonlyArr
   })
 }
 
-const cmFields = (node: Node & { readonly format: "cm" }, octets: Uint8Array): ReadonlyArray<FieldAt> => {
+const cmFields = (node: NodeOf<"cm">, octets: Uint8Array): ReadonlyArray<FieldAt> => {
   const { start, end, value } = node
   const layout = cmLayout(value.kind)
   const fields = fieldsIn(layout, octets, start, end)
@@ -134,7 +162,7 @@ const cmFields = (node: Node & { readonly format: "cm" }, octets: Uint8Array): R
 
 const layoutOf = (node: Node): Layout | undefined => {
   if (node.format === "pfc") return node.value.kind === "pause" ? PAUSE : PFC
-  if (node.format === "ipv6Extension") return node.value.kind === "fragment" ? IPV6_FRAGMENT : undefined
+  if (node.format === "ipv6Extension") return ipv6ExtensionLayout(node.value.kind)
   return Object.hasOwn(layouts, node.format) ? layouts[node.format as keyof Headers] : undefined
 }
 
@@ -146,10 +174,13 @@ export const fieldsOf = (node: Node, octets: Uint8Array): ReadonlyArray<FieldAt>
   const { format, start, end } = node
   if (format === "ethernet") return ethernetFields(octets, start, end)
   if (format === "cm") return cmFields(node, octets)
+  if (format === "gre") return greFields(node, octets)
+  if (format === "lldp") return lldpFields(octets, start, end)
   const layout = layoutOf(node)
   if (layout === undefined) return opaque(format, octets, start, end)
   const fields = fieldsIn(layout, octets, start, end)
   const last = fields.at(-1)
   const rest = last === undefined ? start : (last.bit + last.bits) / 8
-  return [...fields, ...opaque(format === "ipv4" || format === "tcp" ? "options" : "rest", octets, rest, end)]
+  const hasOptions = "value" in node && typeof node.value === "object" && "options" in node.value
+  return [...fields, ...opaque(hasOptions ? "options" : "rest", octets, rest, end)]
 }

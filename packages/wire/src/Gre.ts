@@ -22,6 +22,11 @@ const SEQUENCE = 0x1000
 
 export const GRE = /* @__PURE__ */ layout("gre", "hasChecksum:1 _:1 hasKey:1 hasSequence:1 _:9 version:3 protocol:16")
 
+/** The words that may follow, in this order, each when its bit says so. */
+export const GRE_CHECKSUM = /* @__PURE__ */ layout("gre", "checksum:16 _:16")
+export const GRE_KEY = /* @__PURE__ */ layout("gre", "key:32")
+export const GRE_SEQUENCE = /* @__PURE__ */ layout("gre", "sequence:32")
+
 export const greBytes = (value: Gre): number =>
   GRE_BYTES + 4 * [value.checksum, value.key, value.sequence].filter((each) => each !== undefined).length
 

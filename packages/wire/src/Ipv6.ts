@@ -60,10 +60,14 @@ export const emitIpv6 = (value: Ipv6, octets: Uint8Array, start = 0): number => 
 
 export {
   emitIpv6Extension,
+  IPV6_AUTHENTICATION,
   IPV6_FRAGMENT,
+  IPV6_OPTIONS,
+  IPV6_ROUTING,
   type Ipv6Extension,
   type Ipv6Option,
   ipv6ExtensionBytes,
+  ipv6ExtensionLayout,
   isIpv6Extension,
   parseIpv6Extension,
   parseIpv6Options,

@@ -1,4 +1,4 @@
-import { layout, reservedFaults } from "./Layout.ts"
+import { type Layout, layout, reservedFaults } from "./Layout.ts"
 import { EmitError, put16, put32, space, u16, u32, uint } from "./Octets.ts"
 import { failed, NO_FAULTS, type Parse, parsed, type Result, shortage, wrong } from "./Result.ts"
 
@@ -50,6 +50,20 @@ export const IPV6_FRAGMENT = /* @__PURE__ */ layout(
   FORMAT,
   "nextHeader:8 _:8 fragmentOffset:13 _:2 moreFragments:1 identification:32",
 )
+
+export const IPV6_OPTIONS = /* @__PURE__ */ layout(FORMAT, "nextHeader:8 length:8")
+export const IPV6_ROUTING = /* @__PURE__ */ layout(FORMAT, "nextHeader:8 length:8 routingType:8 segmentsLeft:8")
+export const IPV6_AUTHENTICATION = /* @__PURE__ */ layout(
+  FORMAT,
+  "nextHeader:8 length:8 _:16 securityParameters:32 sequence:32",
+)
+
+/** The layout of the fixed part; what is behind it is `options` or `data`. */
+export const ipv6ExtensionLayout = (kind: Kind): Layout => {
+  if (kind === "fragment") return IPV6_FRAGMENT
+  if (kind === "routing") return IPV6_ROUTING
+  return kind === "authentication" ? IPV6_AUTHENTICATION : IPV6_OPTIONS
+}
 
 /** Whether the protocol number is one of the extension headers that are read here. */
 export const isIpv6Extension = (protocol: number): boolean => kinds.has(protocol)

@@ -1,4 +1,5 @@
 import { type Dcbx, dcbxTlv, emitDcbx, isDcbx } from "./Dcbx.ts"
+import { layout } from "./Layout.ts"
 import { EmitError, put16, space, u16, uint } from "./Octets.ts"
 import { failed, type Parse, parsed, shortage } from "./Result.ts"
 
@@ -18,6 +19,9 @@ export type LldpTlv =
 export interface Lldp {
   readonly tlvs: ReadonlyArray<LldpTlv>
 }
+
+/** What every element starts with; `length` octets follow. */
+export const LLDP_TLV = /* @__PURE__ */ layout("lldp", "type:7 length:9")
 
 /** Where bridges next to each other talk. */
 export const LLDP_MAC = 0x0180_c200_000e

@@ -26,7 +26,10 @@ it("the fields of a node follow each other without a gap", () => {
   }
 })
 
-const textsOf = (name: string, format: "ethernet" | "ipv4" | "bth" | "aeth" | "cm" | "reth" | "pfc") => {
+const textsOf = (
+  name: string,
+  format: "ethernet" | "ipv4" | "bth" | "aeth" | "cm" | "reth" | "pfc" | "gre" | "lldp" | "ipv6Extension",
+) => {
   const { link, octets } = madeFrames.find((each) => each.name === name)!
   return fieldsOf(nodeOf(decode(octets, { link }), format)!, octets).map(({ name: field, bit, text }) => [
     bit,
@@ -74,6 +77,26 @@ test("a PAUSE has quanta, and PFC those of each priority", () => {
     [136, "enabled", "40"],
     [144, "quanta0", "0"],
   ])
+})
+
+test("the words of GRE, options of IPv6, elements of LLDP", () => {
+  expect(textsOf("bridged", "gre").slice(-2)).toEqual([
+    [288, "protocol", "0x6558"],
+    [304, "key", "0x01020304"],
+  ])
+  expect(textsOf("mirrored", "gre").at(-1)).toEqual([304, "sequence", "0x00000063"])
+  expect(textsOf("extended", "ipv6Extension")).toEqual([
+    [432, "nextHeader", "17"],
+    [440, "length", "0"],
+    [448, "options", "010400000000"],
+  ])
+  const lldp = textsOf("lldp", "lldp")
+  expect(lldp.slice(0, 3)).toEqual([
+    [112, "tlv1.type", "1"],
+    [119, "tlv1.length", "7"],
+    [128, "tlv1.data", "04525400000001"],
+  ])
+  expect(lldp.at(-1)?.slice(1)).toEqual(["tlv9.length", "0"])
 })
 
 test("both paths and the IP addresses of a connection request", () => {

@@ -112,7 +112,12 @@ const tryFrame = (octets: Uint8Array, options: DecodeOptions): void => {
     if (node.format === "ipv4") parseIpv4Options(node.value.options)
     if (node.format === "ipv6Extension" && "options" in node.value) parseIpv6Options(node.value.options)
     if (node.format === "icrc" && node.covers !== undefined && node.verdict !== "cut") icrcParts(octets, node.covers)
-    fieldsOf(node, octets)
+    let bit = 8 * node.start
+    for (const field of fieldsOf(node, octets)) {
+      require(field.bit === bit, `${node.format}.${field.name}: a gap at bit ${bit}`)
+      bit += field.bits
+    }
+    require(bit === 8 * node.end, `${node.format}: fields up to bit ${bit}`)
   }
   require(at === octets.length, "octets without a node")
   require(same(emitNodes(nodes, octets), octets), "emits otherwise")

@@ -5,12 +5,16 @@ import {
   emitIpv6,
   emitIpv6Extension,
   IPV6,
+  IPV6_AUTHENTICATION,
   IPV6_FRAGMENT,
+  IPV6_OPTIONS,
+  IPV6_ROUTING,
   type Ipv6,
   type Ipv6Extension,
   parseIpv6,
   parseIpv6Extension,
 } from "../../src/Ipv6.ts"
+import type { Layout } from "../../src/Layout.ts"
 import { emitTcp, parseTcp, TCP, type Tcp } from "../../src/Tcp.ts"
 import { bits, blocks, flag, octets, u8, u16, u32 } from "../arbitrary.ts"
 import { type Format, format } from "../format.ts"
@@ -57,13 +61,13 @@ const echo = (version: 4 | 6): fc.Arbitrary<IcmpEcho> =>
     sequence: u16,
   })
 
-const extension = (header: number, arbitrary: fc.Arbitrary<Ipv6Extension>): Format =>
+const extension = (header: number, layout: Layout, arbitrary: fc.Arbitrary<Ipv6Extension>): Format =>
   format({
     name: "ipv6Extension",
     parse: (...input) => parseIpv6Extension(header, ...input),
     emit: emitIpv6Extension,
     arbitrary,
-    ...(header === 44 ? { layout: IPV6_FRAGMENT } : {}),
+    layout,
     bytesMax: 2048,
   })
 const kind = <K extends string>(name: K) => ({ kind: fc.constant(name), nextHeader: u8 })
@@ -82,12 +86,21 @@ export const formats = [
       bytesMax: 8,
     }),
   ),
-  extension(0, fc.record({ ...kind("hopByHop"), options: blocks(8, 6, 2046) })),
-  extension(60, fc.record({ ...kind("destinationOptions"), options: blocks(8, 6, 254) })),
-  extension(43, fc.record({ ...kind("routing"), routingType: u8, segmentsLeft: u8, data: blocks(8, 4, 252) })),
-  extension(44, fc.record({ ...kind("fragment"), fragmentOffset: bits(13), moreFragments: flag, identification: u32 })),
+  extension(0, IPV6_OPTIONS, fc.record({ ...kind("hopByHop"), options: blocks(8, 6, 2046) })),
+  extension(60, IPV6_OPTIONS, fc.record({ ...kind("destinationOptions"), options: blocks(8, 6, 254) })),
+  extension(
+    43,
+    IPV6_ROUTING,
+    fc.record({ ...kind("routing"), routingType: u8, segmentsLeft: u8, data: blocks(8, 4, 252) }),
+  ),
+  extension(
+    44,
+    IPV6_FRAGMENT,
+    fc.record({ ...kind("fragment"), fragmentOffset: bits(13), moreFragments: flag, identification: u32 }),
+  ),
   extension(
     51,
+    IPV6_AUTHENTICATION,
     fc.record({ ...kind("authentication"), securityParameters: u32, sequence: u32, data: blocks(4, 0, 64) }),
   ),
 ]
