@@ -22,6 +22,12 @@ describe("the program", () => {
     }
   }, 60_000)
 
+  test("sets nothing of the compiler that this Node does not know", async () => {
+    const out = `${folderOf({})}/out`
+    const { code, err } = await shell(`rdmakit run tiny/hpcc.config.txt --no-report --out ${out}`)
+    expect({ code, err }).toEqual({ code: 0, err: expect.not.stringContaining("flag") })
+  }, 30_000)
+
   test("reads standard input and writes a whole pipe", async () => {
     const { out, err } = await shell("cat tiny/hpcc.tr | rdmakit trace - | cat")
     expect({ out, err }).toEqual({ out: textOf("tiny/hpcc.tr.txt"), err: "" })
