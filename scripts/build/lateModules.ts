@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import type { Plugin } from "esbuild"
 
 /** Functions that most commands never call, of modules of Node's that take long to load: they load them when called. */
 const lateFunctions: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -22,22 +23,10 @@ export const withLateSegmenter = (source: string): string => {
   return `import { LateSegmenter } from ${JSON.stringify(segmenter)}\n${made}`
 }
 
-/** What tsup hands to a plugin. */
-interface Build {
-  onResolve(
-    options: { readonly filter: RegExp },
-    resolve: (module: { readonly path: string }) => { readonly path: string; readonly namespace: string } | undefined,
-  ): void
-  onLoad(
-    options: { readonly filter: RegExp; readonly namespace?: string },
-    load: (module: { readonly path: string }) => { readonly contents: string; readonly loader: "js" },
-  ): void
-}
-
 /** A bundler's plugin that leaves for later what every start of the command would else pay for. */
-export const lateModules = {
+export const lateModules: Plugin = {
   name: "late-modules",
-  setup: (build: Build): void => {
+  setup: (build) => {
     build.onResolve({ filter: /^node:/ }, ({ path }) =>
       Object.hasOwn(lateFunctions, path) ? { path, namespace: "late" } : undefined,
     )
