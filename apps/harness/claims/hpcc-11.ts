@@ -59,10 +59,10 @@ const latency = (published: Readonly<Record<string, Published>>): Claim => ({
 
 const systems = [hpcc, dctcp, timelyWindow, dcqcnWindow, dcqcn, timely]
 
-/** The paper marks a size by the largest of a twentieth of all flows: "7K" are those from p65 to p70 of the sizes. */
 const withReasons = (reasons: NonNullable<Claim["reasons"]>, claims: ReadonlyArray<Claim>): ReadonlyArray<Claim> =>
   claims.map((claim) => ({ ...claim, reasons }))
 
+/** The paper marks a size by the largest of a twentieth of all flows: "7K" are those from p65 to p70 of the sizes. */
 export const hpcc11a: Figure = {
   id: "hpcc-11a",
   title: "Hadoop at 30 % with incasts",
