@@ -3,7 +3,9 @@ const PER_OCTAVE = 32
 
 /** How often values occurred, in buckets that grow with the value: any number of values in little memory. */
 export class Histogram {
+  /** By bucket, once there are two of them: messages of a queue pair are often all alike. */
   #counts: Map<number, number> | undefined
+  #bucket = 0
   count = 0
   min = Number.POSITIVE_INFINITY
   max = Number.NEGATIVE_INFINITY
@@ -11,8 +13,9 @@ export class Histogram {
   /** Adds a value of 0 or more. */
   add(value: number): void {
     const bucket = value < 1 ? 0 : 1 + bucketOf(value)
-    this.#counts ??= new Map()
-    this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + 1)
+    if (this.count === 0) this.#bucket = bucket
+    else if (this.#counts === undefined && bucket !== this.#bucket) this.#counts = new Map([[this.#bucket, this.count]])
+    this.#counts?.set(bucket, (this.#counts.get(bucket) ?? 0) + 1)
     this.count++
     if (value < this.min) this.min = value
     if (value > this.max) this.max = value
@@ -20,8 +23,8 @@ export class Histogram {
 
   /** The value below which a share of them lies; NaN without values. */
   quantile(share: number): number {
-    const counts = this.#counts
-    if (counts === undefined) return Number.NaN
+    if (this.count === 0) return Number.NaN
+    const counts = this.#counts ?? new Map([[this.#bucket, this.count]])
     let left = Math.max(1, Math.ceil(share * this.count))
     for (const bucket of [...counts.keys()].sort((a, b) => a - b)) {
       left -= counts.get(bucket)!

@@ -1,6 +1,7 @@
 import type { Sighting } from "../Sighting.ts"
 
-const FIRST = 16
+/** Most queue pairs of a large capture have few packets; arrays of 64 octets lie among other objects. */
+const FIRST = 4
 const MOST = 4096
 const FIELDS = 4
 const NONE = new Int32Array(0)

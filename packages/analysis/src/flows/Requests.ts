@@ -14,6 +14,19 @@ import { Messages } from "./Messages.ts"
  */
 export type RepeatCause = "nak" | "rnr" | "response" | "timeout" | "late" | "unknown"
 
+type Causes = Readonly<Record<RepeatCause, Tally>>
+
+const noCauses = (): Causes => ({
+  nak: new Tally(),
+  rnr: new Tally(),
+  response: new Tally(),
+  timeout: new Tally(),
+  late: new Tally(),
+  unknown: new Tally(),
+})
+
+const NO_CAUSES = /* @__PURE__ */ noCauses()
+
 /** One time that a requester went back and sent again. */
 export interface Repeat {
   readonly cause: RepeatCause
@@ -76,14 +89,6 @@ export class Requests {
   copiesElsewhere = 0
   /** Packets sent again. */
   readonly repeated = new Tally()
-  readonly causes: Record<RepeatCause, Tally> = {
-    nak: new Tally(),
-    rnr: new Tally(),
-    response: new Tally(),
-    timeout: new Tally(),
-    late: new Tally(),
-    unknown: new Tally(),
-  }
   readonly repeats: Array<Repeat> = []
   /** Of the packets sent again, those that had passed here before. */
   repeatedSeen = 0
@@ -101,6 +106,7 @@ export class Requests {
   responseGap: Refusal | undefined
   stuck: Stuck | undefined
   lastFrame = 0
+  #causes: Causes | undefined
   #slack = 0
   #repeat: Repeat | undefined
   #repeatNext = 0
@@ -109,6 +115,11 @@ export class Requests {
   #ipId = -1
   #ipIdRises = 0
   #ipIdSteps = 0
+
+  /** How often packets were sent again, by the cause. */
+  get causes(): Causes {
+    return this.#causes ?? NO_CAUSES
+  }
 
   /** Takes a request. Answers whether it moved the queue pair on, or only repeats. */
   take(sighting: Sighting, operation: Operation): "new" | "late" | "copy" | "repeat" {
@@ -289,7 +300,8 @@ export class Requests {
       }
     }
     const cause = this.#causeOf(psn, kind)
-    this.causes[cause].add(frame)
+    this.#causes ??= noCauses()
+    this.#causes[cause].add(frame)
     const repeat: Repeat = { cause, psn, frame, sinceNs, wasSeen, packets: 1 }
     if (this.repeats.length < REPEATS_KEPT) this.repeats.push(repeat)
     this.#repeat = repeat
