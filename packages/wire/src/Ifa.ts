@@ -1,5 +1,5 @@
-import { type FieldsOf, layout, readFields, reservedFaults, writeFields } from "./Layout.ts"
-import { EmitError, space } from "./Octets.ts"
+import { type FieldsOf, layout, readFields, reservedFaults } from "./Layout.ts"
+import { EmitError } from "./Octets.ts"
 import { emitPlain, parsePlain } from "./Plain.ts"
 import { failed, type Parse, parsed, shortage } from "./Result.ts"
 
@@ -131,8 +131,6 @@ export const parseIfaHop = (octets: Uint8Array, start = 0, end = octets.length):
 }
 
 export const emitIfaHop = (value: IfaHop, octets: Uint8Array, start = 0): number => {
-  space(octets, start, IFA_HOP_BYTES, "ifaHop")
   if (value.speedCode >= IFA_SPEEDS_BPS.length) throw new EmitError("ifaHop", "speedCode", value.speedCode, "0 to 6")
-  writeFields(IFA_HOP, value, octets, start)
-  return start + IFA_HOP_BYTES
+  return emitPlain(IFA_HOP, value, octets, start)
 }

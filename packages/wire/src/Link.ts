@@ -1,5 +1,6 @@
-import { layout, readFields, reservedFaults, writeFields } from "./Layout.ts"
+import { layout, readFields, writeFields } from "./Layout.ts"
 import { EmitError, space, u16, uint } from "./Octets.ts"
+import { emitPlain, parsePlain } from "./Plain.ts"
 import { failed, type Parse, parsed, shortage } from "./Result.ts"
 
 /** What Linux puts before a packet captured on any device (DLT 113, LINKTYPE_LINUX_SLL). */
@@ -58,29 +59,17 @@ export const ERF = /* @__PURE__ */ layout(
   "timestamp:8B extended:1 type:7 flags:8 recordBytes:16 lossCounter:16 wireBytes:16",
 )
 
-export const parseLinuxCooked = (octets: Uint8Array, start = 0, end = octets.length): Parse<LinuxCooked> => {
-  const short = shortage("linuxCooked", octets, start, end, LINUX_COOKED_BYTES)
-  return short ?? parsed<LinuxCooked>(readFields(LINUX_COOKED, octets, start), start + LINUX_COOKED_BYTES, end)
-}
+export const parseLinuxCooked = (octets: Uint8Array, start = 0, end = octets.length): Parse<LinuxCooked> =>
+  parsePlain(LINUX_COOKED, octets, start, end)
 
-export const emitLinuxCooked = (value: LinuxCooked, octets: Uint8Array, start = 0): number => {
-  space(octets, start, LINUX_COOKED_BYTES, "linuxCooked")
-  writeFields(LINUX_COOKED, value, octets, start)
-  return start + LINUX_COOKED_BYTES
-}
+export const emitLinuxCooked = (value: LinuxCooked, octets: Uint8Array, start = 0): number =>
+  emitPlain(LINUX_COOKED, value, octets, start)
 
-export const parseLinuxCooked2 = (octets: Uint8Array, start = 0, end = octets.length): Parse<LinuxCooked2> => {
-  const short = shortage("linuxCooked2", octets, start, end, LINUX_COOKED2_BYTES)
-  if (short !== undefined) return short
-  const faults = reservedFaults(LINUX_COOKED2, octets, start)
-  return parsed<LinuxCooked2>(readFields(LINUX_COOKED2, octets, start), start + LINUX_COOKED2_BYTES, end, faults)
-}
+export const parseLinuxCooked2 = (octets: Uint8Array, start = 0, end = octets.length): Parse<LinuxCooked2> =>
+  parsePlain(LINUX_COOKED2, octets, start, end)
 
-export const emitLinuxCooked2 = (value: LinuxCooked2, octets: Uint8Array, start = 0): number => {
-  space(octets, start, LINUX_COOKED2_BYTES, "linuxCooked2")
-  writeFields(LINUX_COOKED2, value, octets, start)
-  return start + LINUX_COOKED2_BYTES
-}
+export const emitLinuxCooked2 = (value: LinuxCooked2, octets: Uint8Array, start = 0): number =>
+  emitPlain(LINUX_COOKED2, value, octets, start)
 
 /** Fails when an extension header is not all there, and when the record is shorter than its headers. */
 export const parseErf = (octets: Uint8Array, start = 0, end = octets.length): Parse<Erf> => {

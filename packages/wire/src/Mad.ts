@@ -1,5 +1,5 @@
-import { layout, readFields, reservedFaults, writeFields } from "./Layout.ts"
-import { space } from "./Octets.ts"
+import { layout, readFields, reservedFaults } from "./Layout.ts"
+import { emitPlain } from "./Plain.ts"
 import { failed, type Parse, parsed, shortage } from "./Result.ts"
 
 /** The header of a management datagram (IBTA 1.7 §13.4.3). */
@@ -45,8 +45,5 @@ export const parseMad = (octets: Uint8Array, start = 0, end = octets.length): Pa
 }
 
 /** Writes the 24 octets of the header; 232 of data follow. */
-export const emitMad = (value: Mad, octets: Uint8Array, start = 0): number => {
-  space(octets, start, MAD_BYTES, "mad")
-  writeFields(MAD, { baseVersion: 1, ...value }, octets, start)
-  return start + MAD_BYTES
-}
+export const emitMad = (value: Mad, octets: Uint8Array, start = 0): number =>
+  emitPlain(MAD, { baseVersion: 1, ...value }, octets, start)

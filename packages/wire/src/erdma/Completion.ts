@@ -1,6 +1,6 @@
 import { layout, readFields, reservedFaults, writeFields } from "../Layout.ts"
 import { EmitError, put32, put32le, space, u32, u32le, uint } from "../Octets.ts"
-import { failed, type Parse, parsed, shortage } from "../Result.ts"
+import { failed, type Parse, parsed, shortage, wrong } from "../Result.ts"
 import { ErdmaOpcode } from "./Send.ts"
 
 /** A word that comes with a message. */
@@ -48,10 +48,7 @@ export const parseErdmaCompletion = (octets: Uint8Array, start = 0, end = octets
   if (queue === undefined) return failed("reserved", "erdmaCompletion", "queueType", start + 2, queueType, "0 to 2")
   const faults = [...reservedFaults(ERDMA_COMPLETION, octets, start)]
   const kind = noticeOf(rest.opcode)
-  if (kind === "none" && word !== 0) {
-    const offset = start + 12
-    faults.push({ what: "ignored", format: "erdmaCompletion", field: "notice", offset, found: word, expected: "0" })
-  }
+  if (kind === "none" && word !== 0) faults.push(wrong("ignored", "erdmaCompletion", "notice", start + 12, word, "0"))
   const notice: ErdmaNotice =
     kind === "immediate"
       ? { kind, immediate: u32le(octets, start + 12) }
