@@ -64,6 +64,15 @@ export class CaptureError extends Error {
   }
 }
 
+/** What a writer refuses, and of which record, from 1; a file header is record 0. */
+export const unwritable = (
+  record: number,
+  field: string,
+  found: string | number | bigint,
+  expected: string,
+): CaptureError =>
+  new CaptureError({ reason: "unwritable", file: "", offset: 0, record, field, found: String(found), expected })
+
 /** What a decoder says of the record in its hands; the reader adds file, offset and record number. */
 export type Complaint = Pick<CaptureFault, "reason" | "field" | "found" | "expected" | "hint">
 

@@ -1,4 +1,4 @@
-import { ComplaintError, malformed } from "./CaptureError.ts"
+import { malformed, unwritable } from "./CaptureError.ts"
 import { type CaptureOption, optionCodes, optionNumber, optionTexts } from "./Option.ts"
 
 const codes = optionCodes.interface
@@ -69,16 +69,12 @@ export const splitLinkType = (field: number): Pick<CaptureInterface, "linkType" 
   fcsOctets: (field & FCS_PRESENT) === 0 ? undefined : (field >>> 28) * 2,
 })
 
+/** Throws a `CaptureError` with the reason `unwritable` for what the field has no room for. */
 export const joinLinkType = (linkType: number, fcsOctets: number | undefined): number => {
+  if (linkType < 0 || linkType > 0xffff) throw unwritable(0, "link type", linkType, "0..65535")
   if (fcsOctets === undefined) return linkType
   if (fcsOctets < 0 || fcsOctets > 30 || fcsOctets % 2 !== 0) {
-    throw new ComplaintError({
-      reason: "unwritable",
-      field: "frame check sequence",
-      found: `${fcsOctets} octets`,
-      expected: "an even number up to 30",
-      hint: undefined,
-    })
+    throw unwritable(0, "frame check sequence", `${fcsOctets} octets`, "an even number up to 30")
   }
   return (linkType | FCS_PRESENT | ((fcsOctets / 2) << 28)) >>> 0
 }

@@ -1,4 +1,4 @@
-import { CaptureError, ComplaintError } from "./CaptureError.ts"
+import { unwritable } from "./CaptureError.ts"
 import { joinLinkType } from "./Interface.ts"
 import { type CaptureSink, Output } from "./Output.ts"
 import { pcapMagics } from "./Pcap.ts"
@@ -21,7 +21,7 @@ export interface PcapWriterOptions {
 
 /**
  * Writes a pcap file: its header at once, then a packet a call, handed on in chunks. Call {@link flush} at the end.
- * Throws a {@link CaptureError} with the reason `unwritable` for what pcap has no room for.
+ * Throws a `CaptureError` with the reason `unwritable` for what pcap has no room for.
  */
 export class PcapWriter {
   readonly #output: Output
@@ -33,14 +33,7 @@ export class PcapWriter {
   constructor(options: PcapWriterOptions, sink: CaptureSink) {
     const { linkType, resolution = "nanoseconds", snapLength = 262144, littleEndian = true, fcsOctets } = options
     const output = new Output(littleEndian, sink)
-    if (linkType < 0 || linkType > 0xffff) throw this.#unwritable("link type", linkType, "0..65535")
-    let field: number
-    try {
-      field = joinLinkType(linkType, fcsOctets)
-    } catch (error) {
-      if (!(error instanceof ComplaintError)) throw error
-      throw new CaptureError({ ...error.complaint, file: "", offset: 0, record: 0 })
-    }
+    const field = joinLinkType(linkType, fcsOctets)
     output.u32(pcapMagics[resolution])
     output.u16(2)
     output.u16(4)
@@ -57,7 +50,7 @@ export class PcapWriter {
   packet(timeNs: bigint, data: Uint8Array, originalOctets: number = data.length): void {
     const seconds = Number(timeNs / NANOSECONDS)
     if (timeNs < 0n || seconds >= SECONDS_END) {
-      throw this.#unwritable("time", `${timeNs} ns`, "0 up to 2^32 seconds; pcapng has more")
+      throw unwritable(this.count + 1, "time", `${timeNs} ns`, "0 up to 2^32 seconds; pcapng has more")
     }
     const captured = Math.min(data.length, this.#snapLength)
     this.#output.u32(seconds)
@@ -71,18 +64,5 @@ export class PcapWriter {
   /** Hands on what is written so far. */
   flush(): void {
     this.#output.flush()
-  }
-
-  #unwritable(field: string, found: string | number, expected: string): CaptureError {
-    const record = this.count + 1
-    return new CaptureError({
-      reason: "unwritable",
-      file: "",
-      offset: 0,
-      record,
-      field,
-      found: String(found),
-      expected,
-    })
   }
 }

@@ -1,4 +1,4 @@
-import { CaptureError } from "./CaptureError.ts"
+import { type CaptureError, unwritable } from "./CaptureError.ts"
 import { type CaptureInterface, resolutionCode, timeOptions } from "./Interface.ts"
 import { type CaptureOption, NO_OPTIONS, numberOption, type OptionBlock, optionCodes, swapOption } from "./Option.ts"
 import { type CaptureSink, Output } from "./Output.ts"
@@ -49,7 +49,7 @@ export class PcapngWriter {
     this.#snapLengths = []
     this.#known = new Map()
     this.#open = true
-    const length = this.#head(blockTypes.section, 16 + optionsOctets(options))
+    const length = this.#head(blockTypes.section, 16, options)
     output.u32(BYTE_ORDER_MAGIC)
     output.u16(1)
     output.u16(0)
@@ -64,7 +64,7 @@ export class PcapngWriter {
     const output = this.#output
     const { linkType, snapLength = 0 } = described
     const options = this.#interfaceOptions(described)
-    const length = this.#head(blockTypes.interface, 8 + optionsOctets(options))
+    const length = this.#head(blockTypes.interface, 8, options)
     output.u16(linkType)
     output.u16(0)
     output.u32(snapLength)
@@ -84,7 +84,7 @@ export class PcapngWriter {
   ): void {
     const output = this.#output
     this.#check(interfaceId, ticks)
-    const length = this.#head(blockTypes.enhancedPacket, 20 + paddedOctets(data.length) + optionsOctets(options))
+    const length = this.#head(blockTypes.enhancedPacket, 20 + paddedOctets(data.length), options)
     output.u32(interfaceId)
     output.halves(ticks)
     output.u32(data.length)
@@ -113,8 +113,8 @@ export class PcapngWriter {
     this.#begin()
     const output = this.#output
     const values = entries.map(nameValue)
-    const size = values.reduce((sum, value) => sum + valueOctets(value, "names of an address"), 4)
-    const length = this.#head(blockTypes.names, size + optionsOctets(options))
+    const size = values.reduce((sum, value) => sum + this.#valueOctets(value, "names of an address"), 4)
+    const length = this.#head(blockTypes.names, size, options)
     values.forEach((value, index) => {
       output.u16(entries[index]!.type)
       output.u16(value.length)
@@ -128,7 +128,7 @@ export class PcapngWriter {
   /** Writes counters of an interface. */
   statistics(interfaceId: number, ticks: bigint, options: ReadonlyArray<CaptureOption> = NO_OPTIONS): void {
     this.#check(interfaceId, ticks)
-    const length = this.#head(blockTypes.statistics, 12 + optionsOctets(options))
+    const length = this.#head(blockTypes.statistics, 12, options)
     this.#output.u32(interfaceId)
     this.#output.halves(ticks)
     this.#options("statistics", options)
@@ -138,7 +138,7 @@ export class PcapngWriter {
   /** Writes keys for decryption. */
   secrets(secretsType: number, data: Uint8Array, options: ReadonlyArray<CaptureOption> = NO_OPTIONS): void {
     this.#begin()
-    const length = this.#head(blockTypes.secrets, 8 + paddedOctets(data.length) + optionsOctets(options))
+    const length = this.#head(blockTypes.secrets, 8 + paddedOctets(data.length), options)
     this.#output.u32(secretsType)
     this.#output.u32(data.length)
     this.#output.padded(data)
@@ -236,12 +236,20 @@ export class PcapngWriter {
     if (ticks < 0n || ticks >= TICKS_END) throw this.#unwritable("ticks", ticks, "0 up to 2^64")
   }
 
-  /** Type and total length of a block with a body of so many octets. */
-  #head(type: number, octets: number): number {
+  /** Type and total length of a block with a body of so many octets before its options. */
+  #head(type: number, octets: number, options: ReadonlyArray<CaptureOption> = NO_OPTIONS): number {
+    const end = options.length === 0 ? 0 : 4
+    const length = options.reduce((sum, { value }) => sum + this.#valueOctets(value, "option"), 12 + octets + end)
     this.#output.u32(type)
-    this.#output.u32(octets + 12)
+    this.#output.u32(length)
     this.count++
-    return octets + 12
+    return length
+  }
+
+  /** Octets of a value with its code and length, which has 16 bits. */
+  #valueOctets({ length }: Uint8Array, field: string): number {
+    if (length > 0xffff) throw this.#unwritable(field, `${length} octets`, "at most 65535")
+    return 4 + paddedOctets(length)
   }
 
   #options(block: OptionBlock, options: ReadonlyArray<CaptureOption>): void {
@@ -256,40 +264,11 @@ export class PcapngWriter {
   }
 
   #unwritable(field: string, found: string | number | bigint, expected: string): CaptureError {
-    const record = this.count + 1
-    return new CaptureError({
-      reason: "unwritable",
-      file: "",
-      offset: 0,
-      record,
-      field,
-      found: String(found),
-      expected,
-    })
+    return unwritable(this.count + 1, field, found, expected)
   }
 }
 
 const paddedOctets = (octets: number): number => octets + (-octets & 3)
-
-/** Octets of a list of options with its end, or 0 for none. */
-const optionsOctets = (options: ReadonlyArray<CaptureOption>): number =>
-  options.length === 0 ? 0 : options.reduce((sum, { value }) => sum + valueOctets(value, "option"), 4)
-
-/** Octets of a value with its code and length, which has 16 bits. */
-const valueOctets = (value: Uint8Array, field: string): number => {
-  const { length } = value
-  if (length <= 0xffff) return 4 + paddedOctets(length)
-  const expected = "at most 65535"
-  throw new CaptureError({
-    reason: "unwritable",
-    file: "",
-    offset: 0,
-    record: 0,
-    field,
-    found: `${length} octets`,
-    expected,
-  })
-}
 
 const nameValue = ({ address, names }: ResolvedName): Uint8Array => {
   const texts = names.map((name) => new TextEncoder().encode(`${name}\0`))
