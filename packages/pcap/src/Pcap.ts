@@ -5,7 +5,7 @@ import { PacketRecord, type SectionRecord } from "./Record.ts"
 import type { Window } from "./Window.ts"
 
 export const PCAP_HEADER_OCTETS = 24
-export const PCAP_PACKET_OCTETS = 16
+const PCAP_PACKET_OCTETS = 16
 
 /** Magic numbers, read big-endian; a file in the other byte order has them turned round. */
 export const pcapMagics = { microseconds: 0xa1b2c3d4, nanoseconds: 0xa1b23c4d } as const
@@ -69,7 +69,7 @@ export class PcapDecoder {
   }
 
   /** The next packet; undefined when it has not arrived whole. Throws a complaint when its lengths cannot be. */
-  next(window: Window, frame: number, offset: number): PacketRecord | undefined {
+  next(window: Window, frame: number): PacketRecord | undefined {
     if (!window.holds(PCAP_PACKET_OCTETS)) return undefined
     const littleEndian = this.#littleEndian
     let captured = window.view.getUint32(window.at + 8, littleEndian)
@@ -82,7 +82,7 @@ export class PcapDecoder {
     if (captured === 0 && original === 0 && isPcap(window.view.getUint32(window.at))) throw anotherFile()
     if (captured > this.#mostOctets) throw tooLong("captured length", captured, this.#mostOctets)
     if (!window.holds(PCAP_PACKET_OCTETS + captured)) return undefined
-    const { view, at } = window
+    const { view, at, offset } = window
     const packet = new PacketRecord(
       frame,
       offset,

@@ -51,15 +51,13 @@ export class PcapngDecoder {
   #littleEndian = true
   #interfaces: Array<CaptureInterface> = []
   #interfaceOctets = 0
-  /** Octets of the block read last. */
-  blockOctets = 0
 
   constructor(mostOctets: number) {
     this.#mostOctets = mostOctets
   }
 
   /** The next block; undefined when it has not arrived whole. Throws a complaint about one that cannot be. */
-  next(window: Window, frame: number, offset: number): CaptureRecord | undefined {
+  next(window: Window, frame: number): CaptureRecord | undefined {
     if (!window.holds(8)) return undefined
     // The type of a section header reads the same in both byte orders, and its order is its own.
     const isSection = window.view.getUint32(window.at) === blockTypes.section
@@ -75,12 +73,11 @@ export class PcapngDecoder {
     if (length % 4 !== 0) throw malformed(`length of block ${hex(type)}`, length, "a multiple of 4")
     if (length > this.#mostOctets) throw tooLong(`length of block ${hex(type)}`, length, this.#mostOctets)
     if (!window.holds(length)) return undefined
-    const { view, at } = window
+    const { view, at, offset } = window
     const again = view.getUint32(at + length - 4, littleEndian)
     if (again !== length) throw malformed(`length at the end of block ${hex(type)}`, again, String(length))
     const record = this.#block(window.octets, view, type, at + 8, at + length - 4, frame, offset)
     window.advance(length)
-    this.blockOctets = length
     return record
   }
 

@@ -37,7 +37,6 @@ export class CaptureReader {
   #introduced = false
   #ended = false
   #fault: CaptureError | undefined
-  #offset = 0
   #records = 0
   #packets = 0
 
@@ -49,7 +48,7 @@ export class CaptureReader {
 
   /** Octets read, from the start of the file to the end of the last record. */
   get offset(): number {
-    return this.#offset
+    return this.#window.offset
   }
 
   /** Packets read. */
@@ -85,24 +84,14 @@ export class CaptureReader {
   }
 
   #read(): CaptureRecord | undefined {
-    const window = this.#window
-    if (this.#decoder === undefined) return this.#start()
-    const before = this.#offset
-    if (this.#decoder instanceof PcapDecoder) {
-      if (!this.#introduced) {
-        this.#introduced = true
-        return { kind: "interface", offset: 0, interface: this.#decoder.interface }
-      }
-      const packet = this.#decoder.next(window, this.#packets + 1, before)
-      if (packet === undefined) return undefined
-      this.#offset = before + 16 + packet.capturedOctets
-      this.#records++
-      this.#packets++
-      return packet
+    const decoder = this.#decoder
+    if (decoder === undefined) return this.#start()
+    if (!this.#introduced && decoder instanceof PcapDecoder) {
+      this.#introduced = true
+      return { kind: "interface", offset: 0, interface: decoder.interface }
     }
-    const record = this.#decoder.next(window, this.#packets + 1, before)
+    const record = decoder.next(this.#window, this.#packets + 1)
     if (record === undefined) return undefined
-    this.#offset = before + this.#decoder.blockOctets
     this.#records++
     if (record.kind === "packet") this.#packets++
     return record
@@ -120,14 +109,13 @@ export class CaptureReader {
     if (!window.holds(PCAP_HEADER_OCTETS)) return undefined
     const decoder = new PcapDecoder(window, this.#mostOctets)
     window.advance(PCAP_HEADER_OCTETS)
-    this.#offset = PCAP_HEADER_OCTETS
     this.#decoder = decoder
     return decoder.section
   }
 
   #checkEnd(): void {
     const left = this.#window.left(this.#mostOctets)
-    if (this.#decoder !== undefined && this.#offset > 0 && left === 0) return
+    if (this.#decoder !== undefined && this.offset > 0 && left === 0) return
     const inside = this.#decoder === undefined ? "file header" : "record"
     throw new ComplaintError({
       reason: "truncated",
@@ -139,8 +127,8 @@ export class CaptureReader {
   }
 
   #error(complaint: Complaint): CaptureError {
-    const record = this.#offset === 0 && !(this.#decoder instanceof PcapngDecoder) ? 0 : this.#records + 1
-    return new CaptureError({ ...complaint, file: this.file, offset: this.#offset, record })
+    const record = this.offset === 0 && !(this.#decoder instanceof PcapngDecoder) ? 0 : this.#records + 1
+    return new CaptureError({ ...complaint, file: this.file, offset: this.offset, record })
   }
 }
 

@@ -13,6 +13,8 @@ export class Window {
   view: DataView = new DataView(EMPTY.buffer)
   at = 0
   end = 0
+  /** Octets read, from the start of the file to {@link at}. */
+  offset = 0
   /** Whether `octets` is a copy that this window made and nobody has seen. */
   #own = false
   readonly #queue: Array<Uint8Array> = []
@@ -44,6 +46,7 @@ export class Window {
   /** Goes past octets that {@link holds} found. */
   advance(count: number): void {
     this.at += count
+    this.offset += count
     if (!this.#own || this.at < this.end) return
     if (this.#reuse) this.#spare = this.octets
     this.#look(EMPTY, false)
