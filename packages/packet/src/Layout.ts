@@ -51,8 +51,8 @@ export const PORTS_MAX = 1 << 20
 export const PATH_SHIFT = 20
 export const HOP_SHIFT = 24
 
-/** Words in an extension record (128 bytes). */
-export const EXTENSION_SHIFT = 5
+/** Words in an extension record (256 bytes). */
+export const EXTENSION_SHIFT = 6
 export const EXTENSION_WORDS = 1 << EXTENSION_SHIFT
 /** Extension record layout, words from its base. */
 export const EXT = {
@@ -79,13 +79,23 @@ export const EXT = {
   overlaySource: 24,
   overlayDestination: 25,
   overlayPort: 26,
-  /** Payload slab and offset when the payload is a slice of real octets (see PayloadKind). */
-  payloadSlab: 27,
+  /** Where a payload of real octets lies, as the pool's `payloads` name it: the slice, 0 for none, and an offset in it. */
+  payloadSlice: 27,
   payloadOffset: 28,
   /** AETH: syndrome (8 bits) · message sequence number (24 bits). */
   aeth: 29,
-  /** Queue key (DETH), or the source queue pair number where a transport tells it. */
+  /** Queue key (DETH). */
   queueKey: 30,
   /** Destination queue pair number, 24 bits, where the flow index does not stand for it. */
   destinationQp: 31,
+  /** Source queue pair number (DETH), 24 bits. */
+  sourceQp: 32,
+  /** Shared receive queue number (XRCETH), 24 bits. */
+  receiveQueue: 33,
+  /** Partition key, 16 bits. */
+  partition: 34,
+  /** The IP header's traffic class, 8 bits, ECN included: what the sender wrote. */
+  trafficClass: 35,
+  /** The IP header's time to live or hop limit, 8 bits. */
+  hopLimit: 36,
 } as const

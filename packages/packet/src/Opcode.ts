@@ -36,12 +36,16 @@ export const Flag = {
   Trimmed: 1 << 12,
   /** PFC: pause (set) or resume (clear); the priority field says which. */
   Pause: 1 << 13,
-  /** Payload is a slice of a slab (extension record); clear: synthetic, only its length is known. */
+  /** Payload is a slice of real octets (extension record); clear: synthetic, only its length is known. */
   SlabPayload: 1 << 14,
   /** Solicited event (BTH SE). */
   Solicited: 1 << 15,
   /** Sent again after a timeout: a responder answers it even if it is a duplicate. */
   AfterTimeout: 1 << 16,
+  /** Migration request (BTH MigReq): Linux sets it on every packet of a path that has not migrated. */
+  Migrated: 1 << 17,
+  /** A congestion mark travels backwards in this packet (BTH BECN). */
+  Backward: 1 << 18,
 } as const
 
 /** ECN code points (RFC 3168 §5), in the low bits of the traffic class. */

@@ -17,7 +17,9 @@ import {
   UDP_PORTS,
   WIRE_BYTES,
 } from "./Layout.ts"
+import { Flag } from "./Opcode.ts"
 import type { PacketPool } from "./PacketPool.ts"
+import { BORROWED, type PayloadPlace } from "./Payloads.ts"
 import { packHop, unpackHops } from "./Telemetry.ts"
 
 const INGRESS = PORTS_MAX - 1
@@ -241,11 +243,36 @@ export class Packet {
     }
     return index << EXTENSION_SHIFT
   }
-  /** Points the payload at real octets: a slice of slab `slab` from `offset`, `payloadBytes` long. */
-  setSlabPayload(slab: number, offset: number, slabFlag: number): void {
+  /**
+   * A payload of real octets, `bytes` long, in a fresh slice of the pool's `payloads`: where it lies, to be filled in. The
+   * packet owns the slice: it goes back with the packet. A packet has one payload.
+   * @throws PoolExhausted
+   */
+  addPayload(bytes: number): PayloadPlace {
+    const { payloads } = this.pool
+    const slice = payloads.alloc()
     const at = this.extend()
-    this.pool.extension[at + EXT.payloadSlab] = slab
-    this.pool.extension[at + EXT.payloadOffset] = offset
-    this.set(slabFlag)
+    this.pool.extension[at + EXT.payloadSlice] = slice
+    this.pool.extension[at + EXT.payloadOffset] = 0
+    this.payloadBytes = bytes
+    this.set(Flag.SlabPayload)
+    return payloads.place(slice, 0)
+  }
+  /** A payload that lies in somebody else's octets, for as long as the packet is in hand: the pool keeps no copy. */
+  borrowPayload(octets: Uint8Array, start: number, bytes: number): void {
+    const { payloads } = this.pool
+    payloads.borrowed = octets
+    const at = this.extend()
+    this.pool.extension[at + EXT.payloadSlice] = BORROWED
+    this.pool.extension[at + EXT.payloadOffset] = start
+    this.payloadBytes = bytes
+    this.set(Flag.SlabPayload)
+  }
+  /** Where the payload lies, good until the next call; undefined when it is synthetic, or there is none. */
+  get payload(): PayloadPlace | undefined {
+    if (!this.has(Flag.SlabPayload)) return undefined
+    const { extension, payloads } = this.pool
+    const at = this.extension << EXTENSION_SHIFT
+    return payloads.place(extension[at + EXT.payloadSlice]!, extension[at + EXT.payloadOffset]!)
   }
 }

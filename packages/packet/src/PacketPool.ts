@@ -1,24 +1,18 @@
 import {
+  EXT,
   EXTENSION,
   EXTENSION_SHIFT,
   EXTENSION_WORDS,
   LINE_OFFSET,
   NEXT,
+  PAYLOAD_BYTES,
   RECORD_SHIFT,
   RECORD_WORDS,
   TELEMETRY,
 } from "./Layout.ts"
+import { Payloads } from "./Payloads.ts"
+import { PoolExhausted } from "./PoolExhausted.ts"
 import { exactTelemetry, type TelemetryFormat } from "./Telemetry.ts"
-
-/** The pool met its limit: more packets are alive than the run allowed. */
-export class PoolExhausted extends Error {
-  readonly _tag = "PoolExhausted"
-  readonly limit: number
-  constructor(what: string, limit: number) {
-    super(`${what}: more than ${limit} alive at once; raise the limit, or look for packets that never leave a queue`)
-    this.limit = limit
-  }
-}
 
 /** What a packet can name: hops in seven bits of its telemetry word, blocks in twenty-four. */
 const HOPS_MAX = 127
@@ -61,6 +55,8 @@ export class PacketPool {
   readonly telemetryHops: number
   readonly telemetryFormat: TelemetryFormat
   readonly telemetryRates: ArrayLike<number>
+  /** Payloads of real octets; a packet with one owns its slice. */
+  readonly payloads: Payloads
   /** Packets alive now. */
   alive = 0
   /** Most packets alive at once so far. */
@@ -86,6 +82,7 @@ export class PacketPool {
     this.telemetryFormat = options.telemetryFormat ?? exactTelemetry
     this.telemetryRates = options.telemetryRates ?? []
     this.telemetryStride = this.telemetryFormat.hopWords * this.telemetryHops
+    this.payloads = new Payloads(this.limit)
     const { words, f64 } = records(this.capacity)
     this.words = words
     this.f64 = f64
@@ -149,11 +146,24 @@ export class PacketPool {
       const start = extension << EXTENSION_SHIFT
       this.extension.copyWithin(index << EXTENSION_SHIFT, start, start + EXTENSION_WORDS)
       this.words[to + EXTENSION] = index
+      this.duplicatePayload(index << EXTENSION_SHIFT, this.words[to + PAYLOAD_BYTES]!)
     }
     return to >> RECORD_SHIFT
   }
 
-  /** Gives a packet back, with its telemetry and extension. */
+  /** The extension record at `at` is a copy: its payload becomes one too. */
+  private duplicatePayload(at: number, bytes: number): void {
+    const slice = this.extension[at + EXT.payloadSlice]!
+    if (slice === 0) return
+    this.extension[at + EXT.payloadSlice] = this.payloads.duplicate(
+      slice,
+      this.extension[at + EXT.payloadOffset]!,
+      bytes,
+    )
+    this.extension[at + EXT.payloadOffset] = 0
+  }
+
+  /** Gives a packet back, with its telemetry, extension and payload. */
   release(handle: number): void {
     this.releaseAttached(handle)
     this.words[(handle << RECORD_SHIFT) + NEXT] = this.free
@@ -200,6 +210,8 @@ export class PacketPool {
   }
 
   releaseExtension(index: number): void {
+    const slice = this.extension[(index << EXTENSION_SHIFT) + EXT.payloadSlice]!
+    if (slice !== 0) this.payloads.release(slice)
     this.extension[index << EXTENSION_SHIFT] = this.freeExtension
     this.freeExtension = index
   }

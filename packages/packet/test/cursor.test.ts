@@ -1,6 +1,16 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { Ecn, Flag, Layout, Opcode, Packet, PacketPool } from "../src/index.ts"
+import {
+  Ecn,
+  Flag,
+  HEADROOM_BYTES,
+  Layout,
+  Opcode,
+  Packet,
+  PacketPool,
+  PoolExhausted,
+  SLICE_BYTES,
+} from "../src/index.ts"
 
 /** Each field of the cursor, its range, and how it is written. */
 const below = (n: number) => fc.integer({ min: 0, max: n - 1 })
@@ -120,16 +130,45 @@ describe("the cursor", () => {
     expect(packet.psn).toBe(3)
   })
 
-  it("points the payload at a slab", () => {
+  it("carries real octets, with room in front of them for headers", () => {
     const pool = new PacketPool({ limit: 4 })
+    const packet = new Packet(pool).at(pool.alloc())
+    expect(packet.payload).toBeUndefined()
+    const { octets, start } = packet.addPayload(SLICE_BYTES)
+    expect([packet.payloadBytes, packet.has(Flag.SlabPayload)]).toEqual([SLICE_BYTES, true])
+    expect(start).toBeGreaterThanOrEqual(HEADROOM_BYTES)
+    octets.fill(7, start, start + SLICE_BYTES)
+    const copy = new Packet(pool).at(pool.duplicate(packet.handle))
+    octets.fill(8, start, start + SLICE_BYTES)
+    const there = copy.payload!
+    expect([...there.octets.subarray(there.start, there.start + 2)]).toEqual([7, 7])
+    expect(there.octets[there.start + SLICE_BYTES - 1]).toBe(7)
+    expect(pool.payloads.alive).toBe(2)
+    pool.release(packet.handle)
+    pool.release(copy.handle)
+    expect(pool.payloads.alive).toBe(0)
+  })
+
+  it("borrows octets, and copies them for a duplicate alone", () => {
+    const pool = new PacketPool({ limit: 4 })
+    const packet = new Packet(pool).at(pool.alloc())
+    const datagram = Uint8Array.of(0, 0, 1, 2, 3)
+    packet.borrowPayload(datagram, 2, 3)
+    expect(packet.payload).toEqual({ octets: datagram, start: 2 })
+    const copy = new Packet(pool).at(pool.duplicate(packet.handle))
+    pool.release(packet.handle)
+    datagram.fill(9)
+    const { octets, start } = copy.payload!
+    expect([...octets.subarray(start, start + 3)]).toEqual([1, 2, 3])
+    pool.release(copy.handle)
+    expect(pool.payloads.alive).toBe(0)
+  })
+
+  it("has no more payloads than packets", () => {
+    const pool = new PacketPool({ limit: 2 })
     const packet = new Packet(pool)
-    packet.at(pool.alloc())
-    const before = packet.extend()
-    packet.setSlabPayload(4, 1500, Flag.SlabPayload)
-    expect(packet.extend()).toBe(before)
-    expect(packet.has(Flag.SlabPayload)).toBe(true)
-    expect(pool.extension[before + Layout.EXT.payloadSlab]).toBe(4)
-    expect(pool.extension[before + Layout.EXT.payloadOffset]).toBe(1500)
+    for (let index = 0; index < 2; index++) packet.at(pool.alloc()).addPayload(1)
+    expect(() => pool.payloads.alloc()).toThrow(PoolExhausted)
   })
 
   it("has room in the extension for every field, none over another", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { Flag, Packet, PacketPool, PoolExhausted } from "../src/index.ts"
+import { Packet, PacketPool, PoolExhausted } from "../src/index.ts"
 
 const telemetryPool = (options = {}) =>
   new PacketPool({ limit: 256, telemetryHops: 2, telemetryRates: [25e9, 100e9], ...options })
@@ -173,7 +173,7 @@ describe("a packet pool", () => {
     scribble(packet, 1)
     packet.addTelemetry()
     packet.stampHop(5, 6, 7, 1, 8)
-    packet.setSlabPayload(3, 77, Flag.SlabPayload)
+    packet.extend()
     const original = { ...state(packet), telemetry: 0, extension: 0 }
     const from = packet.handle
     packet.at(pool.duplicate(from))

@@ -2,6 +2,8 @@ export { AckController } from "./AckController.ts"
 export type { Ack, Controller, ControllerFactory, Feedback, PathInfo } from "./Controller.ts"
 export { TELEMETRY_FIELDS } from "./Controller.ts"
 export type { Engine, QueuePair } from "./Engine.ts"
+export type { Memory, MemoryUser } from "./Memory.ts"
+export { MemoryFault } from "./Memory.ts"
 export type { Nic, NicPorts } from "./Nic.ts"
 export { type RateWindow, startWindow, windowAt } from "./RateWindow.ts"
 export type { LoadBalancer, Switch, SwitchPorts } from "./Switch.ts"
@@ -9,3 +11,27 @@ export { Drop, dropNames, POLICY_WORDS, Shortcut } from "./Switch.ts"
 export type { Time } from "./Time.ts"
 export { NEVER } from "./Time.ts"
 export { fireTimer, Timers } from "./Timers.ts"
+export type {
+  Completion,
+  MwBind,
+  PeerPath,
+  QpAsyncEvent,
+  QpSettings,
+  QpType,
+  ReceiveRequest,
+  SendRequest,
+  Sge,
+} from "./Verbs.ts"
+export { Access, QpState, WcOpcode, WcStatus, WrOpcode } from "./Verbs.ts"
+export type {
+  Adapter,
+  AddressVector,
+  GidEntry,
+  SharedReceives,
+  VerbsCommand,
+  VerbsEngine,
+  VerbsEngineOptions,
+  VerbsEvent,
+  VerbsTransport,
+  World,
+} from "./World.ts"

@@ -1,0 +1,126 @@
+import type { Packet } from "@rdmakit/packet"
+import type { QueuePair } from "./Engine.ts"
+import type { Memory, MemoryUser } from "./Memory.ts"
+import type { Time } from "./Time.ts"
+import type {
+  Completion,
+  PeerPath,
+  QpAsyncEvent,
+  QpSettings,
+  QpState,
+  QpType,
+  ReceiveRequest,
+  SendRequest,
+} from "./Verbs.ts"
+
+/** What a device tells a queue pair's engine. It has checked all of it. */
+export type VerbsCommand =
+  | { readonly type: "send"; readonly request: SendRequest }
+  /** Not of queue pairs with a shared receive queue. */
+  | { readonly type: "receive"; readonly request: ReceiveRequest }
+  /** From any state, as the table of states has it; settings that are left out stay as they are. */
+  | { readonly type: "modify"; readonly state: QpState; readonly settings: Partial<QpSettings> }
+
+/** What an engine tells its device. */
+export type VerbsEvent =
+  | {
+      readonly type: "completion"
+      readonly queue: "send" | "receive"
+      /** Its packet asked for an event, or it failed. */
+      readonly solicited: boolean
+      readonly completion: Completion
+    }
+  | { readonly type: "async"; readonly event: QpAsyncEvent }
+
+/** One queue pair's transport. `state` is the truth: an error moves it. */
+export interface VerbsEngine extends QueuePair<VerbsCommand, VerbsEvent> {
+  readonly type: QpType
+  readonly qpn: number
+  readonly state: QpState
+  /** Work requests posted that have not completed. */
+  readonly sendOutstanding: number
+  readonly receiveOutstanding: number
+  /** What packets of this queue pair carry as `flow`; -1 before it has a path. */
+  readonly flow: number
+  /** The send queue is draining: it is in SQD with requests still under way. */
+  readonly draining: boolean
+}
+
+/** Where an engine takes the receives of a shared queue from. */
+export interface SharedReceives {
+  /** The oldest receive, which is then the taker's; undefined: none. */
+  take(): ReceiveRequest | undefined
+}
+
+/** What a device gives a transport to make a queue pair's engine. */
+export interface VerbsEngineOptions {
+  readonly type: QpType
+  readonly qpn: number
+  readonly user: MemoryUser
+  readonly memory: Memory
+  readonly sharedReceives: SharedReceives | undefined
+  /** Most requests that may be posted and not completed. */
+  readonly sendMax: number
+  readonly receiveMax: number
+  /** Every send completes with a completion (sq_sig_all). */
+  readonly signalAll: boolean
+}
+
+/** A transport that serves verbs: it makes engines. */
+export interface VerbsTransport {
+  readonly makeEngine: (now: Time, options: VerbsEngineOptions) => VerbsEngine
+}
+
+/** What a device does for a world that carries its packets. */
+export interface Adapter {
+  /** The engine that an arriving packet is for, by its destination queue pair; undefined: it is dropped, and counted. */
+  engineFor(packet: Packet): VerbsEngine | undefined
+  /** Queue pairs of a multicast group that the packet is to be copied to; empty when it is none of the device's. */
+  groupFor(packet: Packet): ReadonlyArray<VerbsEngine>
+  /** An engine had an event. */
+  handleEvent(now: Time, engine: VerbsEngine, event: VerbsEvent): void
+}
+
+/** One address of a port (struct ibv_gid_entry). */
+export interface GidEntry {
+  readonly index: number
+  /** 16 octets. */
+  readonly gid: Uint8Array
+  readonly type: "rocev1" | "rocev2"
+}
+
+/** An address vector before it is resolved (struct ibv_ah_attr). */
+export interface AddressVector {
+  readonly port: number
+  readonly sourceGidIndex: number
+  readonly destinationGid: Uint8Array
+  readonly trafficClass: number
+  readonly hopLimit: number
+  readonly flowLabel: number
+  readonly serviceLevel: number
+}
+
+/** What surrounds one device: a simulated fabric's host, or a socket. It owns time, the pool and the order of sending. */
+export interface World {
+  readonly now: Time
+  /** Addresses of the device's port, by index. */
+  readonly gids: ReadonlyArray<GidEntry>
+  /** Of the port. */
+  readonly link: {
+    readonly lineRateBps: number
+    /** Largest path MTU, 256 to 4,096. */
+    readonly mtuBytes: number
+    readonly up: boolean
+  }
+  /** The device, once it is made: whom packets and events are for. */
+  attach(adapter: Adapter): void
+  /** A path to an address. undefined: nobody can be there. @param qpn the queue pair it is for, which spreads flows */
+  resolve(vector: AddressVector, qpn: number): PeerPath | undefined
+  /** Something was posted, or changed: the world drains transmit, timeout and events, soon but not within this call. */
+  kick(engine: VerbsEngine): void
+  /** The engine is gone: no packet, timer or turn is for it any more. */
+  detach(engine: VerbsEngine): void
+  /** The port joins or leaves a multicast group. */
+  joinGroup(gid: Uint8Array): void
+  leaveGroup(gid: Uint8Array): void
+}
