@@ -52,6 +52,7 @@ const rooms: Readonly<Record<string, Room>> = {
   softnic: room(4, [0, 1, 2, 3]),
   verbs: room(5, [1], ["packet", "units", "device", "cm"]),
   ulp: room(6, [1], ["packet", "units", "verbs"]),
+  perftest: room(6, [1], ["packet", "units", "verbs"]),
   scenario: room(6, [0, 1, 2, 3, 4]),
   [CONFORMANCE]: room(2, [1], ["packet", "units"]),
 }
@@ -71,6 +72,17 @@ export const mayImport = (from: string, to: string): boolean => {
   return source.packages.includes(to) || source.floors.includes(target.floor)
 }
 
-/** Whether the tests of `from` may import the package `to`: the suites and floor 0 come on top. */
-export const mayTestWith = (from: string, to: string): boolean =>
-  from === to || to === CONFORMANCE || roomOf(to)?.floor === 0 || mayImport(from, to)
+/**
+ * Whether the tests of `from` may import the package `to`: the suites and floor 0 come on top; what is above the worlds is
+ * tried in them.
+ */
+export const mayTestWith = (from: string, to: string): boolean => {
+  const there = roomOf(to)?.floor
+  return (
+    from === to ||
+    to === CONFORMANCE ||
+    there === 0 ||
+    mayImport(from, to) ||
+    ((roomOf(from)?.floor ?? 0) > WORLDS && there !== undefined && there <= WORLDS)
+  )
+}
