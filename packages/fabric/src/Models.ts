@@ -1,14 +1,13 @@
 import { type HostNicOptions, ReadyListNic } from "@rdmakit/nic"
-import type { ControllerFactory, SwitchPorts, Time } from "@rdmakit/protocol"
+import type { ControllerFactory, FlowCommand, FlowEvent, FlowTransport, SwitchPorts, Time } from "@rdmakit/protocol"
 import type { Graph, Ports } from "@rdmakit/topology"
-import type { RcCommand, RcConfig, RcEvent } from "@rdmakit/transport-ib"
 import type { MakeNic, MakeSwitch } from "./World.ts"
 
 /** What a model of switches or NICs is told of the network it is for. */
 export interface NetworkContext {
   readonly graph: Graph
   readonly ports: Ports
-  readonly transport: RcConfig
+  readonly transport: FlowTransport
   readonly controller: ControllerFactory
   /** Rates that telemetry can name, bit/s: a port's rate code is its rate's index here. */
   readonly telemetryRates: ReadonlyArray<number>
@@ -24,11 +23,11 @@ export type SwitchFactory = (network: NetworkContext) => MakeSwitch
 export type NicFactory = (network: NetworkContext) => MakeNic
 
 /** The ideal NIC: no cost, a list of queue pairs that may send, a heap of those that are paced. */
-export const readyListNics: NicFactory = () => (options: HostNicOptions<RcCommand, RcEvent>) =>
+export const readyListNics: NicFactory = () => (options: HostNicOptions<FlowCommand, FlowEvent>) =>
   new ReadyListNic(options)
 
 /** The largest data packet on the wire, bytes. */
-export const frameBytesOf = ({ mtuBytes, framing }: RcConfig): number =>
+export const frameBytesOf = ({ mtuBytes, framing }: FlowTransport): number =>
   Math.max(framing.leastBytes, mtuBytes + framing.dataBytes + framing.telemetryBytes)
 
 /** Values made once for each kernel and shared by its switches. */

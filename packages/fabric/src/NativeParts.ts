@@ -1,6 +1,7 @@
 import { exactTelemetry } from "@rdmakit/packet"
-import type { ControllerFactory, Feedback, PathInfo, Time } from "@rdmakit/protocol"
+import type { ControllerFactory, Feedback, FlowTransport, PathInfo, Time } from "@rdmakit/protocol"
 import { ExactDelays, type Graph, Ports, Routes, TopologyError } from "@rdmakit/topology"
+import { rcFlows } from "@rdmakit/transport-ib"
 import { murmur3, serializationPs } from "@rdmakit/units"
 import type { AdmissionModel } from "./FlowAdmission.ts"
 import { type LinkFault, longestPath } from "./LinkFaults.ts"
@@ -19,7 +20,10 @@ export interface NativeOptions {
   readonly switches?: SwitchFactory
   /** Default `readyListNics`. */
   readonly nics?: NicFactory
+  /** Of reliable connections, what carries the flows by default. */
   readonly transport?: TransportSettings
+  /** Another transport for the flows. @param hops switches on the longest path */
+  readonly makeTransport?: (controller: ControllerFactory, hops: number) => FlowTransport
   /** Packets lost on purpose: by directed port, the ordinals (from 0) of the packets that cross its link. */
   readonly losses?: ReadonlyMap<number, ReadonlySet<number>>
   /** How switch ports choose among their queues. Default strict priorities. */
@@ -55,7 +59,8 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
   const routes = new Routes(graph, ports)
   const faults = options.faults === undefined ? undefined : { events: checked(options.faults, graph) }
   const hops = faults === undefined ? routes.maxHops : longestPath(graph, routes, faults)
-  const transport = nativeTransport(settings, controller, Math.max(1, hops))
+  const { makeTransport = (...of) => rcFlows(nativeTransport(settings, ...of)) } = options
+  const transport = makeTransport(controller, Math.max(1, hops))
   const telemetryRates = [...new Set(ports.rateBps)].sort((a, b) => a - b)
   const { ackBytes } = transport.framing
   const delays = new ExactDelays(routes, ports, { dataBytes: frameBytesOf(transport), ackBytes })

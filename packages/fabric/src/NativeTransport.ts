@@ -1,7 +1,6 @@
 import { Ecn } from "@rdmakit/packet"
-import type { ControllerFactory } from "@rdmakit/protocol"
+import type { ControllerFactory, Framing } from "@rdmakit/protocol"
 import {
-  type Framing,
   localAckTimeoutPs,
   ns3Framing,
   type RcConfig,

@@ -1,17 +1,20 @@
 import { Endpoints, type HostNic, type HostNicOptions, type NicQueuePair } from "@rdmakit/nic"
 import type { TelemetryFormat } from "@rdmakit/packet"
-import { type Ack, type ControllerFactory, NEVER, type PathInfo, type Switch, type Time } from "@rdmakit/protocol"
+import {
+  type ControllerFactory,
+  type FlowAddress,
+  type FlowCommand,
+  type FlowEngine,
+  type FlowEvent,
+  type FlowTransport,
+  NEVER,
+  type PathInfo,
+  type Switch,
+  type Time,
+} from "@rdmakit/protocol"
 import type { ExactKernel, QueueWeights, TieOrder } from "@rdmakit/sim"
 import { WatchdogSwitch } from "@rdmakit/switch"
 import { type Graph, Ports, Routes, type RoutesOptions } from "@rdmakit/topology"
-import {
-  makeAck,
-  makeQueuePair,
-  type RcCommand,
-  type RcConfig,
-  type RcEvent,
-  type RcRequester,
-} from "@rdmakit/transport-ib"
 import type { AdmissionModel, FlowAdmission } from "./FlowAdmission.ts"
 import type { FlowTable } from "./FlowTable.ts"
 import { type FaultModel, LinkFaults } from "./LinkFaults.ts"
@@ -29,14 +32,14 @@ export interface SwitchContext {
 }
 
 export type MakeSwitch = (context: SwitchContext) => Switch
-export type MakeNic = (options: HostNicOptions<RcCommand, RcEvent>) => HostNic<RcCommand, RcEvent>
+export type MakeNic = (options: HostNicOptions<FlowCommand, FlowEvent>) => HostNic<FlowCommand, FlowEvent>
 
 /** Everything a simulated network is put together from. */
 export interface WorldParts {
   readonly graph: Graph
   /** Or routes of this graph that are made already: the world goes on from them, and leaves them as they are. */
   readonly routes: RoutesOptions | Routes
-  readonly transport: RcConfig
+  readonly transport: FlowTransport
   readonly controller: ControllerFactory
   readonly makeSwitch: MakeSwitch
   readonly makeNic: MakeNic
@@ -88,7 +91,7 @@ export class World {
   readonly flows: FlowTable
   readonly ports: Ports
   readonly routes: Routes
-  readonly endpoints = new Endpoints<RcCommand, RcEvent>()
+  readonly endpoints = new Endpoints<FlowCommand, FlowEvent>()
   /** Called when a flow has finished. */
   onFinish: (flow: number, now: Time) => void = () => {}
   /** Times the controllers of finished flows set their rate. */
@@ -101,9 +104,9 @@ export class World {
   readonly parts: WorldParts
   readonly watchdog: PfcWatchdog | undefined
   readonly faults: LinkFaults | undefined
-  private readonly hostNics: HostNic<RcCommand, RcEvent>
+  private readonly hostNics: HostNic<FlowCommand, FlowEvent>
   private readonly samplers: Array<Sampler> = []
-  private readonly ack: Ack
+  private readonly makeEngine: (now: Time, address: FlowAddress) => FlowEngine
   private readonly failures = new Map<number, string>()
   private readonly admission: FlowAdmission | undefined
   /** A grant travels, then its flow starts. */
@@ -122,7 +125,7 @@ export class World {
     this.routes = new Routes(graph, this.ports, parts.routes)
     const { kernel, faulty, longest } = makeKernel(parts, this.ports, this.routes)
     this.kernel = kernel
-    this.ack = makeAck(longest)
+    this.makeEngine = parts.transport.open(longest)
     this.kernel.paths.ensure(2 * flows.count + 1)
     this.watchdog = parts.watchdog === undefined ? undefined : this.watched(parts.watchdog)
     for (let node = 0; node < graph.nodes; node++) if (graph.isSwitch[node] === 1) this.addSwitch(node)
@@ -156,7 +159,7 @@ export class World {
   }
 
   /** One object for the NICs of all hosts. */
-  private addNics(): HostNic<RcCommand, RcEvent> {
+  private addNics(): HostNic<FlowCommand, FlowEvent> {
     const { graph, makeNic, controlPauseMask } = this.parts
     const hosts = Array.from({ length: graph.nodes }, (_, node) => node).filter((node) => graph.isSwitch[node] === 0)
     const nic = makeNic({
@@ -171,7 +174,7 @@ export class World {
   }
 
   /** The NIC of a host, an object that serves them all; undefined for a switch. */
-  nic(node: number): HostNic<RcCommand, RcEvent> | undefined {
+  nic(node: number): HostNic<FlowCommand, FlowEvent> | undefined {
     return this.parts.graph.isSwitch[node] === 1 ? undefined : this.hostNics
   }
 
@@ -240,7 +243,7 @@ export class World {
     const port = this.portOf(2 * flow)!
     const priority = flows.priority[flow]!
     const path = parts.path(flow, source, destination, this.ports.rateBps[port]!)
-    const requester = makeQueuePair(now, parts.transport, this.ack, {
+    const requester = this.makeEngine(now, {
       node: source,
       peer: destination,
       udpPort: sourcePort,
@@ -249,7 +252,7 @@ export class World {
       flow: 2 * flow,
       path,
     })
-    const responder = makeQueuePair(now, parts.transport, this.ack, {
+    const responder = this.makeEngine(now, {
       node: destination,
       peer: source,
       udpPort: destinationPort,
@@ -287,16 +290,14 @@ export class World {
       : this.hostPort(to, from, (there | (here << 16)) >>> 0)
   }
 
-  private flowEvent(endpoint: NicQueuePair<RcCommand, RcEvent>, event: RcEvent): void {
+  private flowEvent(endpoint: NicQueuePair<FlowCommand, FlowEvent>, event: FlowEvent): void {
     const flow = event.message
-    const requester = endpoint as RcRequester
+    const requester = endpoint as FlowEngine
     this.controllerActions += requester.controllerActions
     this.retransmissions += requester.retransmissions
     if (event.type !== "completed") {
-      const timeouts = this.parts.transport.retryCount + 1
-      const reason = `no acknowledgement of packet ${requester.unacknowledgedPacket} after ${timeouts} timeouts`
       const wayless = this.wayless(flow)
-      this.failures.set(flow, wayless === undefined ? reason : `${wayless}: ${reason}`)
+      this.failures.set(flow, wayless === undefined ? requester.failure : `${wayless}: ${requester.failure}`)
       this.admission?.ended(flow, this.admit)
       return
     }
@@ -311,7 +312,7 @@ export class World {
   totals(): { readonly controllerActions: number; readonly retransmissions: number } {
     let { controllerActions, retransmissions } = this
     for (let flow = 0; flow < this.flows.count; flow++) {
-      const requester = this.endpoints.at(2 * flow) as RcRequester | undefined
+      const requester = this.endpoints.at(2 * flow) as FlowEngine | undefined
       // A failed flow has been counted, and its endpoint stays for the reason.
       if (requester === undefined || this.failures.has(flow)) continue
       controllerActions += requester.controllerActions
@@ -333,12 +334,12 @@ export class World {
   unfinishedReason(flow: number): string {
     const { flows } = this
     const failure = this.failures.get(flow)
-    const requester = this.endpoints.at(2 * flow) as RcRequester | undefined
+    const requester = this.endpoints.at(2 * flow) as FlowEngine | undefined
     const held = requester === undefined ? undefined : this.heldBack(flow)
     if (failure !== undefined) return held === undefined ? failure : `${failure}; ${held}`
     if (flows.created[flow] === NEVER) return "not started before the stop time"
     if (requester === undefined) return flows.finished[flow] === NEVER ? "held back by admission control" : "finished"
-    const waiting = `waiting for PSN ${requester.unacknowledgedPacket} (${requester.bytesAcknowledged} of ${flows.bytes[flow]} B acknowledged)`
+    const waiting = `waiting for ${requester.waitingFor} (${requester.bytesAcknowledged} of ${flows.bytes[flow]} B acknowledged)`
     const wayless = this.wayless(flow)
     if (wayless !== undefined) return `${wayless}; ${waiting}`
     if (held !== undefined) return `${held}; ${waiting}`
@@ -369,7 +370,7 @@ export class World {
   /** First node on the flow's path, or the way back, whose pause holds its priority back, if any. */
   private pausedOnPath(flow: number, direction: 0 | 1): number | undefined {
     const { flows, kernel, ports, routes } = this
-    const endpoint = this.endpoints.at(2 * flow + direction) as RcRequester
+    const endpoint = this.endpoints.at(2 * flow + direction) as FlowEngine
     const destination = (direction === 0 ? flows.destination : flows.source)[flow]!
     const bit = 1 << flows.priority[flow]!
     let port: number | undefined = endpoint.port

@@ -21,7 +21,7 @@ import {
   TelemetryStamper,
 } from "@rdmakit/switch"
 import type { Graph, Ports, Routes } from "@rdmakit/topology"
-import { ns3Framing, rcConfig, type TelemetryKind } from "@rdmakit/transport-ib"
+import { ns3Framing, type RcConfig, rcConfig, rcFlows, type TelemetryKind } from "@rdmakit/transport-ib"
 import { GlibcRandom, ns3TxNanoseconds, StreamSequence } from "@rdmakit/units"
 import { ns3HeadroomBytes } from "./Ns3Checks.ts"
 import { ns3Losses, ns3LossVariables } from "./Ns3Losses.ts"
@@ -137,19 +137,18 @@ export interface Ns3Extras {
   readonly routes?: Routes
 }
 
-/**
- * The parts of an ns-3 run: the variants that together are the semantics of the HPCC simulator (commit 9f4be2a), its
- * arithmetic in whole nanoseconds, its order of ties, its random streams.
- */
-export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths, extras: Ns3Extras = {}): WorldParts {
-  const { controller: own, lossRates = graph.links.map(() => 0), routes = ns3Routes } = extras
-  const isLost = ns3Losses(config, lossRates)
+/** Connections as the simulator has them. */
+export const ns3Connections = (
+  config: Ns3Config,
+  graph: Graph,
+  paths: Ns3Paths,
+  controller: ControllerFactory,
+): RcConfig => {
   const kind = telemetryKinds[config.ccMode] ?? "none"
-  const random = new GlibcRandom()
-  const transport = rcConfig({
+  return rcConfig({
     mtuBytes: config.payloadBytes,
     framing: ns3Framing(kind),
-    controller: own ?? controllerOf(config, random),
+    controller,
     telemetry: kind === "int",
     ackEvery: 1,
     ns3AckBytes: config.l2AckIntervalBytes,
@@ -164,11 +163,22 @@ export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths, extra
     rateBound: config.rateBound,
     ns3BackToZero: config.l2BackToZero,
   })
+}
+
+/**
+ * The parts of an ns-3 run: the variants that together are the semantics of the HPCC simulator (commit 9f4be2a), its
+ * arithmetic in whole nanoseconds, its order of ties, its random streams.
+ */
+export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths, extras: Ns3Extras = {}): WorldParts {
+  const { controller: own, lossRates = graph.links.map(() => 0), routes = ns3Routes } = extras
+  const isLost = ns3Losses(config, lossRates)
+  const random = new GlibcRandom()
+  const controller = own ?? controllerOf(config, random)
   return {
     graph,
     routes,
-    transport,
-    controller: transport.controller,
+    transport: rcFlows(ns3Connections(config, graph, paths, controller)),
+    controller,
     makeSwitch: ns3Switches(config, graph, paths.maxRttNs, random, ns3LossVariables(lossRates)),
     makeNic: (options) => new RoundRobinNic(options),
     path: ns3PathInfo(config, paths),

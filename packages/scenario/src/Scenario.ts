@@ -11,6 +11,7 @@ import {
 import type { Ns3FormatError } from "@rdmakit/ns3"
 import type { ControllerFactory } from "@rdmakit/protocol"
 import { type Graph, Ports, Routes } from "@rdmakit/topology"
+import { rcFlows } from "@rdmakit/transport-ib"
 import { formatSize } from "@rdmakit/units"
 import { Effect, type FileSystem, Path } from "effect"
 import { controllers, type NamedController } from "./Controllers.ts"
@@ -132,7 +133,7 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
       graph,
       ports,
       switches,
-      nativeTransport(transport, controller, Math.max(1, routes.maxHops)),
+      rcFlows(nativeTransport(transport, controller, Math.max(1, routes.maxHops))),
     )
     const bufferBytes = switches.bufferBytes ?? 32 * 1024 * 1024
     const neededBytes = demand === undefined ? 0 : demand.headroomBytes + demand.reserveBytes

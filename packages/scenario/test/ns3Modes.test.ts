@@ -1,6 +1,6 @@
 import { Ns3Delays } from "@rdmakit/topology"
 import { describe, expect, it } from "vitest"
-import { ns3Parts } from "../src/Ns3Mode.ts"
+import { ns3Connections, ns3Parts } from "../src/Ns3Mode.ts"
 import { referenceInputs, runReference } from "./reference.ts"
 
 /** run.py's `--cc dctcp` and `--cc hpccPint --hpai 50`, on top of the reference's config for HPCC. */
@@ -23,8 +23,12 @@ const completionTimes = (config: string, overrides: ReadonlyArray<string>): Read
 /** A controller of the tiny reference with these keys. */
 const flowOf = (overrides: ReadonlyArray<string>) => {
   const { config, graph, ports, routes } = referenceInputs("tiny/hpcc.config.txt", { overrides })
-  const { controller, path, transport } = ns3Parts(config, graph, new Ns3Delays(routes, ports, config.payloadBytes))
-  return { flow: controller.make(0, path(0, 0, 1, 100e9)), transport }
+  const delays = new Ns3Delays(routes, ports, config.payloadBytes)
+  const { controller, path } = ns3Parts(config, graph, delays)
+  return {
+    flow: controller.make(0, path(0, 0, 1, 100e9)),
+    transport: ns3Connections(config, graph, delays, controller),
+  }
 }
 
 const acknowledgement = (sequence: number, sent: number, congestion: boolean, pint = -1) => ({

@@ -1,20 +1,4 @@
-/**
- * What the headers of a run cost, bytes. A frame's wire size decides its serialization time and what it takes of a
- * switch's buffer; preamble and inter-packet gap count only where a framing says so.
- */
-export interface Framing {
-  readonly name: string
-  /** Every data packet, beside its payload. */
-  readonly dataBytes: number
-  /** Room for telemetry in every data packet. */
-  readonly telemetryBytes: number
-  /** Least size of a data packet; a smaller one is padded to it. 0: none is. */
-  readonly leastBytes: number
-  /** An acknowledgement or NAK, telemetry included. */
-  readonly ackBytes: number
-  readonly cnpBytes: number
-  readonly pfcBytes: number
-}
+import type { Framing } from "@rdmakit/protocol"
 
 /** Feedback that costs octets in each data packet. */
 export type TelemetryKind = "none" | "stamp" | "int" | "pint"

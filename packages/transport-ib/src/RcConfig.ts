@@ -1,7 +1,7 @@
 import { Ecn } from "@rdmakit/packet"
-import { type ControllerFactory, NEVER, type Time } from "@rdmakit/protocol"
+import { type ControllerFactory, type Framing, NEVER, type Time } from "@rdmakit/protocol"
 import { serializationPs } from "@rdmakit/units"
-import { type Framing, rocev2Framing } from "./Framing.ts"
+import { rocev2Framing } from "./Framing.ts"
 
 /** How a reliable-connection endpoint behaves; one object serves every queue pair of a world. `rcConfig` makes one. */
 export interface RcConfig {

@@ -1,10 +1,20 @@
 import { Flag, Opcode, type Packet } from "@rdmakit/packet"
-import { type Ack, type Controller, fireTimer, NEVER, type QueuePair, type Time, type Timers } from "@rdmakit/protocol"
+import {
+  type Ack,
+  type Controller,
+  type FlowCommand,
+  type FlowEngine,
+  type FlowEvent,
+  fireTimer,
+  NEVER,
+  type Time,
+  type Timers,
+} from "@rdmakit/protocol"
 import { checkController } from "./ControllerFault.ts"
 import { MessageQueue } from "./MessageQueue.ts"
 import { PSN_MASK, PSN_WINDOW, psnDistance } from "./Psn.ts"
 import { checkInteger, type RcConfig } from "./RcConfig.ts"
-import type { RcAddress, RcCommand, RcEvent } from "./RcEndpoint.ts"
+import type { RcAddress } from "./RcEndpoint.ts"
 import { RcResponder } from "./RcResponder.ts"
 import { unpaced } from "./unpaced.ts"
 
@@ -18,7 +28,7 @@ import { unpaced } from "./unpaced.ts"
  * that was not acknowledged and "flushed" those behind it, as does every later command; packets are ignored; both
  * `nextSend` and `nextTimeout` are NEVER, and `finished` is true.
  */
-export abstract class RcRequester extends RcResponder implements QueuePair<RcCommand, RcEvent> {
+export abstract class RcRequester extends RcResponder implements FlowEngine {
   readonly controller: Controller
   /** Times the controller set its rate or window. */
   controllerActions = 0
@@ -56,7 +66,7 @@ export abstract class RcRequester extends RcResponder implements QueuePair<RcCom
   protected failed = false
   protected afterTimeout = false
   private eventPending = false
-  private readonly events: Array<RcEvent> = []
+  private readonly events: Array<FlowEvent> = []
 
   /**
    * @param ack is filled for each acknowledgement and handed to the controller; every queue pair of a world may share it
@@ -97,13 +107,19 @@ export abstract class RcRequester extends RcResponder implements QueuePair<RcCom
   get unacknowledgedPacket(): number {
     return this.una
   }
+  get waitingFor(): string {
+    return `PSN ${this.una}`
+  }
+  get failure(): string {
+    return `no acknowledgement of packet ${this.una} after ${this.config.retryCount + 1} timeouts`
+  }
   /** Bytes of this end's messages that the peer has acknowledged. */
   get bytesAcknowledged(): number {
     return this.ackedBytes
   }
 
   /** Throws `RcOptionsError` when the size is no whole number of bytes. */
-  command(now: Time, command: RcCommand): void {
+  command(now: Time, command: FlowCommand): void {
     checkInteger("writeBytes", command.writeBytes, 0)
     if (this.failed) {
       this.tell({ type: "flushed", time: now, message: command.message, bytes: 0 })
@@ -120,12 +136,12 @@ export abstract class RcRequester extends RcResponder implements QueuePair<RcCom
     this.limit = most < this.end ? most : this.end
   }
 
-  private tell(event: RcEvent): void {
+  private tell(event: FlowEvent): void {
     this.events.push(event)
     this.eventPending = true
   }
 
-  pollEvent(): RcEvent | undefined {
+  pollEvent(): FlowEvent | undefined {
     if (!this.eventPending) return undefined
     const event = this.events.shift()
     this.eventPending = this.events.length > 0
@@ -323,7 +339,7 @@ export abstract class RcRequester extends RcResponder implements QueuePair<RcCom
 
   protected fail(now: Time): void {
     this.failed = true
-    let type: RcEvent["type"] = "failed"
+    let type: FlowEvent["type"] = "failed"
     for (
       let message = this.messages.completedBy(NEVER);
       message !== undefined;

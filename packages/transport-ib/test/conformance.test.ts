@@ -1,14 +1,6 @@
 import { transportSuite } from "@rdmakit/conformance"
-import { NEVER } from "@rdmakit/protocol"
-import {
-  makeAck,
-  makeQueuePair,
-  type RcCommand,
-  type RcEvent,
-  type RcOptions,
-  type RcRequester,
-  rcConfig,
-} from "../src/index.ts"
+import { type FlowCommand, type FlowEvent, NEVER } from "@rdmakit/protocol"
+import { makeAck, makeQueuePair, type RcOptions, type RcRequester, rcConfig } from "../src/index.ts"
 import { fixedController, path } from "./connection.ts"
 
 const underTest = (name: string, options: Partial<RcOptions>, mtuBytes: number) => {
@@ -29,8 +21,8 @@ const underTest = (name: string, options: Partial<RcOptions>, mtuBytes: number) 
           path,
         })
       }) as [RcRequester, RcRequester],
-    send: (message: number, writeBytes: number): RcCommand => ({ message, writeBytes }),
-    outcome: ({ message, type }: RcEvent) => ({ message, completed: type === "completed" }),
+    send: (message: number, writeBytes: number): FlowCommand => ({ message, writeBytes }),
+    outcome: ({ message, type }: FlowEvent) => ({ message, completed: type === "completed" }),
     received: (end: RcRequester) => end.bytesReceived,
   }
 }

@@ -5,19 +5,13 @@ import {
   type Controller,
   type ControllerFactory,
   type Feedback,
+  type FlowCommand,
+  type FlowEvent,
   NEVER,
   type PathInfo,
   type Time,
 } from "@rdmakit/protocol"
-import {
-  makeAck,
-  makeQueuePair,
-  ns3Framing,
-  type RcCommand,
-  type RcEvent,
-  type RcOptions,
-  rcConfig,
-} from "../src/index.ts"
+import { makeAck, makeQueuePair, ns3Framing, type RcOptions, rcConfig } from "../src/index.ts"
 
 /** 8 Gb/s: a byte takes a nanosecond. */
 export const LINE_RATE_BPS = 8e9
@@ -112,7 +106,7 @@ export const words = ({ from, opcode, psn, payloadBytes, meta }: Crossing): stri
   return `${from === 0 ? ">" : "<"} ${names.get(opcode)} ${psn}${data ? ` ${payloadBytes} B` : ""}${again}`
 }
 
-export interface Setup extends Partial<Omit<EnginePairOptions<RcCommand, RcEvent>, "pool" | "ends">> {
+export interface Setup extends Partial<Omit<EnginePairOptions<FlowCommand, FlowEvent>, "pool" | "ends">> {
   readonly config?: Partial<RcOptions>
   readonly fixed?: FixedOptions
   /** First PSN of the requester's packets. */
@@ -139,7 +133,7 @@ export const connection = ({ config, fixed = {}, psn = 0, ...network }: Setup = 
     receivePsn: psn,
     path: undefined,
   })
-  const pair = new EnginePair<RcCommand, RcEvent>({ pool, ends: [requester, responder], ...network })
+  const pair = new EnginePair<FlowCommand, FlowEvent>({ pool, ends: [requester, responder], ...network })
   let messages = 0
   return {
     pool,

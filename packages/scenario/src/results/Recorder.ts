@@ -1,7 +1,6 @@
 import type { Run, Watch, World } from "@rdmakit/fabric"
 import { Histogram, PauseTime, TimeSeries } from "@rdmakit/metrics"
-import { NEVER, type Time } from "@rdmakit/protocol"
-import type { RcQueuePair } from "@rdmakit/transport-ib"
+import { type FlowEngine, NEVER, type Time } from "@rdmakit/protocol"
 
 export interface RecorderOptions {
   /** Between samples, ps, at first: it doubles when there are more samples or rows than are kept. Default 100 ns. */
@@ -82,7 +81,7 @@ export class Recorder implements Watch {
     }
     flows.begin(now)
     for (const flow of this.underWay) {
-      const endpoint = world.endpoints.at(2 * flow) as RcQueuePair | undefined
+      const endpoint = world.endpoints.at(2 * flow) as FlowEngine | undefined
       if (endpoint !== undefined) flows.add(flow, endpoint.controller.rate, endpoint.controller.window)
     }
     this.lookAtQueues(now)

@@ -1,0 +1,16 @@
+import type { FlowTransport } from "@rdmakit/protocol"
+import { makeQueuePair } from "./makeQueuePair.ts"
+import type { RcConfig } from "./RcConfig.ts"
+import { makeAck } from "./RcEndpoint.ts"
+
+/** Reliable connections as a transport of flows: each flow is one, and a WRITE on it. */
+export const rcFlows = (config: RcConfig): FlowTransport => ({
+  name: "rc",
+  mtuBytes: config.mtuBytes,
+  framing: config.framing,
+  telemetry: config.telemetry,
+  open: (hops) => {
+    const ack = makeAck(hops)
+    return (now, address) => makeQueuePair(now, config, ack, address)
+  },
+})
