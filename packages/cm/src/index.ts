@@ -1,1 +1,5 @@
-export {}
+export { Cm, type CmDatagram, type CmLimits, type CmOptions, type CmSettings } from "./Cm.ts"
+export type { CmAccept, CmAnswer, CmCommand, CmConnect, CmRefusal, CmResolve, CmResult } from "./Command.ts"
+export type { CmEvent, CmReplyEvent, CmRequestEvent } from "./Event.ts"
+export type { CmAddress, CmRoute } from "./Route.ts"
+export { ackTimeoutCode, timeoutPs } from "./Timeout.ts"
