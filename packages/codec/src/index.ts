@@ -10,6 +10,7 @@ export {
 export { CodecError } from "./CodecError.ts"
 export { type IntLayout, intLayouts, intPorts, intRefusal } from "./IntHeader.ts"
 export { payloadOctet } from "./Payload.ts"
+export { Refusal, refusalNames } from "./Refusal.ts"
 export {
   type Decoded,
   FRAME_OVERHEAD_BYTES,
@@ -18,3 +19,5 @@ export {
   RoceCodec,
   type RoceCodecOptions,
 } from "./RoceCodec.ts"
+export { isMapped, Route, type RouteOptions } from "./Route.ts"
+export { VERBS_HEADERS_BYTES_MAX, VerbsCodec } from "./VerbsCodec.ts"
