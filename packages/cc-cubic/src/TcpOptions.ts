@@ -1,0 +1,66 @@
+/** Congestion control of TCP. */
+export interface TcpOptions {
+  readonly variant: "cubic" | "newreno"
+  /** First window, bytes. At least 1. Default ten segments (RFC 6928). */
+  readonly initialWindowBytes?: number
+  /** Ceiling of the window, bytes: what a receive buffer would be. At least 1; Infinity, the default, for none. */
+  readonly maxWindowBytes?: number
+  /** HyStart++ (RFC 9406) ends slow starts. Default true, as RFC 9438 §4.10 recommends. */
+  readonly hyStart?: boolean
+  /** What a reduction leaves of the window, above 0 and below 1. Default 0.7 (RFC 9438 §4.6), 0.5 (RFC 5681 §3.1). */
+  readonly beta?: number
+  /** CUBIC's C, segments per second cubed. Above 0. Default 0.4 (RFC 9438 §5). */
+  readonly c?: number
+  /** CUBIC's fast convergence (RFC 9438 §4.7). Default true. */
+  readonly fastConvergence?: boolean
+}
+
+/** An option, or a property of the path, that TCP's control cannot work with. */
+export class TcpOptionsError extends Error {
+  readonly _tag = "TcpOptionsError"
+  override readonly name = "TcpOptionsError"
+  /** The option, as the interface spells it. */
+  readonly option: string
+  /** What it was. */
+  readonly value: unknown
+  /** What it has to be. */
+  readonly expected: string
+
+  constructor(option: string, value: unknown, expected: string) {
+    super(`tcp: ${option} is ${String(value)}, expected ${expected}`)
+    this.option = option
+    this.value = value
+    this.expected = expected
+  }
+}
+
+const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
+  if (!legal) throw new TcpOptionsError(option, value, expected)
+}
+
+/** Throws `TcpOptionsError` at the first option that is out of its range. */
+export const checkOptions = (options: TcpOptions): void => {
+  const { variant, initialWindowBytes = 1, maxWindowBytes = 1, beta = 0.5, c = 1 } = options
+  check("variant", variant, variant === "cubic" || variant === "newreno", "cubic or newreno")
+  check(
+    "initialWindowBytes",
+    initialWindowBytes,
+    initialWindowBytes >= 1 && initialWindowBytes < Infinity,
+    "bytes, at least 1",
+  )
+  check("maxWindowBytes", maxWindowBytes, maxWindowBytes >= 1, "bytes, at least 1, or Infinity")
+  check("beta", beta, beta > 0 && beta < 1, "above 0, below 1")
+  check("c", c, c > 0 && c < Infinity, "a finite number above 0")
+  for (const option of ["hyStart", "fastConvergence"] as const) {
+    const value = options[option]
+    check(option, value, value === undefined || typeof value === "boolean", "true or false")
+  }
+  const foreign = (["c", "fastConvergence"] as const).find((option) => options[option] !== undefined)
+  check(foreign ?? "", variant, variant === "cubic" || foreign === undefined, "left out: it is CUBIC's")
+}
+
+/** Throws `TcpOptionsError` when the path has no line rate or no segment. */
+export const checkPath = (lineRateBps: number, mtuBytes: number): void => {
+  check("lineRateBps", lineRateBps, lineRateBps >= 1 && lineRateBps < Infinity, "a finite rate of at least 1 bit/s")
+  check("mtuBytes", mtuBytes, mtuBytes >= 1 && mtuBytes < Infinity, "a finite size of at least 1 byte")
+}

@@ -1,0 +1,148 @@
+import { type Ack, AckController, type PathInfo, type Time } from "@rdmakit/protocol"
+import { HyStart } from "./HyStart.ts"
+import type { TcpOptions } from "./TcpOptions.ts"
+
+/** Segments (RFC 6928 §2; RFC 5681 §3.1, equation 4; RFC 6928 leaves the loss window at one, RFC 5681 §3.1). */
+const INITIAL_WINDOW = 10
+const LEAST_THRESHOLD = 2
+const LOSS_WINDOW = 1
+/** Where a slow start ends by itself: it does not (RFC 5681 §3.1: as high as possible). */
+const NO_THRESHOLD = Number.MAX_SAFE_INTEGER
+
+/**
+ * A congestion window as every TCP has it: slow start, a threshold, one reduction for a window of data, one segment after a
+ * timeout (RFC 5681, RFC 6582). How it grows beyond the threshold, and what a reduction leaves, is the subclass's.
+ *
+ * The window counts in segments of `PathInfo.mtuBytes`. What TCP leaves to others is settled here: it grows only while it
+ * is what limits the flow (RFC 7661 in short), and recovery itself, which packets are sent again and when, is the
+ * transport's, which tells of a loss once a recovery.
+ */
+export abstract class TcpWindow extends AckController {
+  // Every field starts as a number: one that starts undefined has each double written to it boxed.
+  /** Bit/s: TCP does not pace. */
+  rate: number = 0
+  /** The congestion window, whole bytes. */
+  window: number = 0
+
+  protected readonly segmentBytes: number = 0
+  private readonly maxSegments: number = 0
+  private readonly hyStart: HyStart | undefined
+
+  /** cwnd and ssthresh, segments. */
+  protected segments: number = 0
+  protected threshold: number = NO_THRESHOLD
+  /** Shortest and latest round trip, ps. */
+  protected leastRttPs: number = Infinity
+  protected rttPs: number = 0
+  /** Ends of the windows of data in which a mark, or a loss, has been reacted to: a loss is reason for both. */
+  private reducedUntil = 0
+  private recoverUntil = 0
+  private acknowledged = 0
+  private highestSent = 0
+  private marks = 0
+  private losses = 0
+  private timeouts = 0
+
+  constructor(options: TcpOptions, path: PathInfo) {
+    super()
+    this.segmentBytes = path.mtuBytes
+    this.rate = path.lineRateBps
+    this.rttPs = path.baseRttPs
+    this.maxSegments = (options.maxWindowBytes ?? Infinity) / path.mtuBytes
+    this.hyStart = (options.hyStart ?? true) ? new HyStart() : undefined
+    this.setWindow((options.initialWindowBytes ?? INITIAL_WINDOW * path.mtuBytes) / path.mtuBytes)
+  }
+
+  /** The window after the threshold: `segments` more were acknowledged at `now`. */
+  protected abstract grow(now: Time, segments: number): void
+  /** A congestion event: sets the threshold, and what growth starts from. @param ecn a mark, not a loss */
+  protected abstract reduce(ecn: boolean): void
+  /** A timeout follows `reduce`. */
+  protected abstract restart(): void
+
+  onAck(now: Time, ack: Ack): boolean {
+    const { sequence, sent, bytes, rttPs } = ack
+    if (sequence > this.acknowledged) this.acknowledged = sequence
+    if (sent > this.highestSent) this.highestSent = sent
+    if (rttPs > 0) {
+      this.rttPs = rttPs
+      if (rttPs < this.leastRttPs) this.leastRttPs = rttPs
+    }
+    if (ack.congestion) {
+      this.marks++
+      if (sequence > this.reducedUntil) return this.marked()
+    }
+    // No growth while a loss is recovered (RFC 6582 §3.2) or a mark is answered, nor where something else is the limit: what was out before this
+    // acknowledgement did not fill the window, to a segment.
+    if (bytes === 0 || sequence < this.reducedUntil) return false
+    const out = sent - sequence + bytes
+    if (out + this.segmentBytes <= this.window) return false
+    this.advance(now, ack)
+    return true
+  }
+
+  private advance(now: Time, ack: Ack): void {
+    const segments = ack.bytes / this.segmentBytes
+    if (this.segments >= this.threshold) {
+      this.grow(now, segments)
+      return
+    }
+    // RFC 5681 §3.1 with RFC 3465: by what is acknowledged; HyStart++ may slow it, or end it.
+    const { hyStart } = this
+    const share = hyStart === undefined ? 1 : hyStart.acknowledged(ack)
+    if (share === 0) {
+      this.threshold = this.segments
+      this.grow(now, segments)
+      return
+    }
+    const grown = this.segments + Math.min(segments * share, Math.max(segments, 1))
+    this.setWindow(Math.min(grown, Math.max(this.threshold, this.segments)))
+  }
+
+  /** RFC 3168 §6.1.2: once for a window of data. */
+  private marked(): boolean {
+    this.reducedUntil = this.highestSent
+    this.reduce(true)
+    this.setWindow(this.threshold)
+    return true
+  }
+
+  override onLoss(_now: Time, timeout: boolean): boolean {
+    const again = this.acknowledged < this.recoverUntil
+    if (again && !timeout) return false
+    this.recoverUntil = this.highestSent
+    this.reducedUntil = this.highestSent
+    // Another timeout of the same data leaves the threshold (RFC 5681 §3.1).
+    if (!again) this.reduce(false)
+    if (timeout) {
+      this.timeouts++
+      this.setWindow(LOSS_WINDOW)
+      this.restart()
+    } else {
+      this.losses++
+      this.setWindow(this.threshold)
+    }
+    return true
+  }
+
+  metrics(): Readonly<Record<string, number>> {
+    return {
+      windowSegments: this.segments,
+      thresholdSegments: this.threshold,
+      leastRttPs: this.leastRttPs === Infinity ? 0 : this.leastRttPs,
+      marks: this.marks,
+      losses: this.losses,
+      timeouts: this.timeouts,
+    }
+  }
+
+  /** At least two segments (RFC 5681 §3.1, equation 4). */
+  protected setThreshold(segments: number): void {
+    this.threshold = Math.max(segments, LEAST_THRESHOLD)
+  }
+
+  protected setWindow(segments: number): void {
+    this.segments = Math.min(Math.max(segments, LOSS_WINDOW), this.maxSegments)
+    this.window = Math.max(1, Math.floor(this.segments * this.segmentBytes))
+  }
+}

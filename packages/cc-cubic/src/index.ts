@@ -1,0 +1,2 @@
+export { type TcpOptions, TcpOptionsError } from "./TcpOptions.ts"
+export { tcp } from "./tcp.ts"
