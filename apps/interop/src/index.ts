@@ -1,1 +1,6 @@
-export {}
+export { type FrameLink, Guest, GuestError, type GuestOptions } from "./Guest.ts"
+export { freeTcpPort, freeUdpPort, guestAddress, Lab, type LabGuest } from "./Lab.ts"
+export { EXIT_LEFT_OUT, LeftOut } from "./LeftOut.ts"
+export { LinuxPeer } from "./LinuxPeer.ts"
+export { cacheFolder, type Prepared, prepare } from "./Prepare.ts"
+export { type Answer, type CompletionAnswer, type Fields, must, Refused, type VerbsPeer } from "./VerbsPeer.ts"
