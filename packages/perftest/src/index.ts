@@ -1,1 +1,42 @@
-export {}
+export { type BandwidthTimes, bandwidthResult, receivedResult, sumOf } from "./Bandwidth.ts"
+export { ITERATIONS_LEAST, type LatencyResult, latencyResult } from "./Latency.ts"
+export { FormatError } from "./outofband/FormatError.ts"
+export {
+  memoryOutOfBand,
+  OctetBuffer,
+  OutOfBand,
+  type OutOfBandConnection,
+  OutOfBandError,
+  type OutOfBandListener,
+  peerClosed,
+} from "./outofband/OutOfBand.ts"
+export {
+  emitKeys,
+  emitMtu,
+  emitResults,
+  emitVersion,
+  emitWord,
+  KEYS_BYTES,
+  MTU_BYTES,
+  PERFTEST_VERSION,
+  type PerftestKeys,
+  type PerftestResults,
+  parseKeys,
+  parseMtu,
+  parseResults,
+  parseVersion,
+  parseWord,
+  RESULT_BYTES,
+  RESULTS,
+  VERSION_BYTES,
+  WORD_BYTES,
+} from "./outofband/PerftestMessages.ts"
+export {
+  DONE,
+  emitPingpong,
+  PINGPONG_BYTES,
+  type PingpongDestination,
+  parsePingpong,
+} from "./outofband/PingpongMessage.ts"
+export { emitRping, parseRping, RPING_BYTES, type RpingBuffer } from "./outofband/RpingMessage.ts"
+export { BANDWIDTH_HEADER, bandwidthLine, LATENCY_HEADER, latencyLine, RESULT_LINE } from "./Report.ts"
