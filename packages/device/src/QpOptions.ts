@@ -1,0 +1,57 @@
+import type { CompletionQueue } from "./CompletionQueue.ts"
+import type { DeviceCore } from "./DeviceCore.ts"
+import { DeviceError } from "./DeviceError.ts"
+import type { ProtectionDomain } from "./ProtectionDomain.ts"
+import type { QpCapabilities } from "./QpAttributes.ts"
+import type { DeviceQpType } from "./QpStateTable.ts"
+import type { SharedReceiveQueue } from "./SharedReceiveQueue.ts"
+
+/** Number of the general services queue pair, and its queue key (IBTA 1.7 §3.5.3, §16.1). */
+export const GSI_QPN = 1
+export const GSI_QUEUE_KEY = 0x80010000
+/** The one partition key: the default one, full member. */
+export const DEFAULT_PARTITION = 0xffff
+
+/** What a queue pair is made of (struct ibv_qp_init_attr). */
+export interface QpOptions {
+  /** `gsi` is QP1: a UD queue pair that the connection manager speaks through; a device has one. */
+  readonly type: DeviceQpType
+  readonly sendCq: CompletionQueue
+  readonly recvCq: CompletionQueue
+  readonly srq?: SharedReceiveQueue
+  readonly capabilities: QpCapabilities
+  /** Every send makes a completion (sq_sig_all). */
+  readonly signalAll?: boolean
+}
+
+/** @throws DeviceError EINVAL, EOPNOTSUPP */
+export const checkQpOptions = (core: DeviceCore, pd: ProtectionDomain, options: QpOptions): void => {
+  const { limits } = core
+  const { capabilities: cap, srq } = options
+  const invalid = (attribute: string, problem: string, remedy: string): DeviceError =>
+    new DeviceError("EINVAL", "create_qp", attribute, problem, remedy)
+  if (!["rc", "uc", "ud", "gsi"].includes(options.type)) {
+    throw new DeviceError("EOPNOTSUPP", "create_qp", "type", `there is no ${options.type}`, "say rc, uc, ud or gsi")
+  }
+  if (options.type === "gsi" && core.queuePairs.has(GSI_QPN))
+    throw invalid("type", "QP1 exists", "use the one there is")
+  for (const [name, cq] of [
+    ["sendCq", options.sendCq],
+    ["recvCq", options.recvCq],
+  ] as const) {
+    if (cq.device !== pd.device) throw invalid(name, "of another device", "make it on this device")
+  }
+  if (srq !== undefined && srq.pd.device !== pd.device)
+    throw invalid("srq", "of another device", "make it on this device")
+  const check = (name: keyof QpCapabilities, most: number): void => {
+    const value = cap[name]
+    if (Number.isSafeInteger(value) && value >= 0 && value <= most) return
+    throw invalid(`capabilities.${name}`, `${value} is out of range`, `say 0 to ${most}`)
+  }
+  check("maxSendWr", limits.maxQpWr)
+  check("maxSendSge", limits.maxSge)
+  check("maxInlineBytes", limits.maxInlineBytes)
+  if (srq !== undefined) return
+  check("maxRecvWr", limits.maxQpWr)
+  check("maxRecvSge", limits.maxSge)
+}
