@@ -1,0 +1,47 @@
+/** `--faults loss=2%,dup=2%,reorder=5%`: what becomes of packets on their way. */
+import { tryParseTime } from "@rdmakit/units"
+
+/** Probabilities from 0 to 1, times in ps. The names are those of `FaultInjector`. */
+export interface Faults {
+  readonly loss?: number
+  readonly corruption?: number
+  readonly duplication?: number
+  readonly reordering?: number
+  readonly reorderPs?: number
+  readonly delayPs?: readonly [least: number, most: number]
+}
+
+const CHANCES = { loss: "loss", corrupt: "corruption", dup: "duplication", reorder: "reordering" } as const
+
+const EXPECTED = "loss, dup, reorder, corrupt with a share such as 2 %, hold with a time, delay with one or two"
+
+/** @returns what is wrong, in words, where it is no such text */
+export const parseFaults = (text: string): Faults | string => {
+  const faults: Record<string, unknown> = {}
+  for (const word of text.split(",").map((each) => each.trim())) {
+    const [name = "", value] = word.split("=", 2)
+    if (value === undefined) return `found "${word}", expected NAME=VALUE: ${EXPECTED}`
+    const chance = CHANCES[name as keyof typeof CHANCES]
+    if (chance !== undefined) {
+      const share = shareOf(value)
+      if (share === undefined) return `${name}: found "${value}", expected a share such as 2% or 0.02, at most 100%`
+      faults[chance] = share
+    } else if (name === "hold" || name === "delay") {
+      const times = value.split("..").map(tryParseTime)
+      const fault = times.find((time) => typeof time !== "number")
+      if (fault !== undefined) return `${name}: ${(fault as Error).message}`
+      const [least = 0, most = least] = times as Array<number>
+      if (name === "hold") faults.reorderPs = least
+      else if (least > most) return `delay: found "${value}", expected the shorter time first`
+      else faults.delayPs = [least, most]
+    } else return `found "${name}", expected ${EXPECTED}`
+  }
+  return faults
+}
+
+const shareOf = (text: string): number | undefined => {
+  const match = /^(\d+(?:\.\d*)?|\.\d+)\s*(%?)$/.exec(text)
+  if (match === null) return undefined
+  const share = Number(match[1]) / (match[2] === "%" ? 100 : 1)
+  return share <= 1 ? share : undefined
+}
