@@ -7,7 +7,7 @@ import { splitPrivateData } from "./Request.ts"
 import type { CmAddress, CmRoute } from "./Route.ts"
 import type { Table } from "./Table.ts"
 
-/** Answers to a resolve request (IBTA 1.7 §12.11.2, table 119). */
+/** Answers to a resolve request (IBTA 1.7 §12.11.2). */
 export const SidrStatus = {
   Success: 0,
   /** Nobody listens to the service. */

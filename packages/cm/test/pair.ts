@@ -190,7 +190,7 @@ export class Pair {
   }
 
   /** An established connection: the ids of both ends. */
-  establish(): { readonly client: number; readonly server: number } {
+  establish(command: CmConnect = connect): { readonly client: number; readonly server: number } {
     this.do(this.server, { type: "listen", serviceId: service })
     this.server.react = (event) => {
       if (event.type === "request") this.do(this.server, { ...accept, id: event.id })
@@ -198,7 +198,7 @@ export class Pair {
     this.client.react = (event) => {
       if (event.type === "reply") this.do(this.client, { type: "ready", id: event.id })
     }
-    const client = this.do(this.client, connect)
+    const client = this.do(this.client, command)
     this.run(this.now + SECOND_PS)
     return { client, server: this.server.last("established").id }
   }

@@ -39,7 +39,7 @@ export interface CmRequest {
   /** 0 RC, 1 UC, 2 RD, 3 what `extendedTransport` says. */
   readonly transport: number
   readonly flowControl: boolean
-  /** The first PSN the sender uses. */
+  /** The first PSN of who receives this message: what the sender of it expects (IBTA 1.7 §12.7). */
   readonly psn: number
   readonly localResponseTimeout: number
   readonly retries: number
