@@ -1,0 +1,72 @@
+import type { Fiber, Scheduler } from "effect"
+
+/** Tasks of one moment after which time moves on all the same: fibers that poll without end wait for what it brings. */
+const TASKS_MAX = 1 << 14
+
+/**
+ * Runs the fibers of a program, all of them by one queue, first in, first out: what wakes them is posted there as well, so
+ * that fibers resume in the order in which things happened. It never asks the platform for a turn: whoever drives virtual
+ * time calls `drain` after each event.
+ */
+export class VirtualScheduler implements Scheduler.Scheduler {
+  readonly executionMode = "sync"
+  /** A fiber was resumed from outside, by a promise or a timer of the platform. */
+  trespassed = false
+  private inside = false
+  private tasks: Array<() => void> = []
+  private head = 0
+  private readonly dispatcher: Scheduler.SchedulerDispatcher = {
+    scheduleTask: (task) => this.post(task),
+    flush: () => {
+      this.drain()
+    },
+  }
+
+  shouldYield(fiber: Fiber.Fiber<unknown, unknown>): boolean {
+    if (!this.inside) {
+      // It comes no further than this: its next step waits in the queue.
+      this.trespassed = true
+      return true
+    }
+    return fiber.currentOpCount >= fiber.cache.maxOpsBeforeYield
+  }
+
+  makeDispatcher(): Scheduler.SchedulerDispatcher {
+    return this.dispatcher
+  }
+
+  /** Adds a task behind all others. */
+  post(task: () => void): void {
+    this.tasks.push(task)
+  }
+
+  /** Runs what may run fibers. Everything else that resumes one is an intruder. */
+  enter(run: () => void): void {
+    const before = this.inside
+    this.inside = true
+    try {
+      run()
+    } finally {
+      this.inside = before
+    }
+  }
+
+  /** Whether a task waits. */
+  get isBusy(): boolean {
+    return this.head < this.tasks.length
+  }
+
+  /** Runs tasks until none is left, or as many as one moment may have; how many. */
+  drain(): number {
+    let done = 0
+    while (this.head < this.tasks.length && done < TASKS_MAX) {
+      const task = this.tasks[this.head++]!
+      done++
+      task()
+    }
+    if (this.head === this.tasks.length) this.tasks.length = 0
+    else this.tasks.splice(0, this.head)
+    this.head = 0
+    return done
+  }
+}
