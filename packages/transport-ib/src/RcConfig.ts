@@ -104,7 +104,8 @@ export class RcOptionsError extends Error {
   }
 }
 
-const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
+/** Throws `RcOptionsError` unless the value is legal. */
+export const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
   if (!legal) throw new RcOptionsError(option, value, expected)
 }
 

@@ -1,0 +1,377 @@
+import { Flag, Layout, type Packet } from "@rdmakit/packet"
+import { NEVER, type Time, WcStatus, WrOpcode } from "@rdmakit/protocol"
+import { PSN_MASK, psnDistance } from "../Psn.ts"
+import { AckTimer } from "./AckTimer.ts"
+import { CREDITS_INVALID, creditsOf, rnrTimerPs, SYNDROME_TYPE, Syndrome } from "./Aeth.ts"
+import { Bth, Part, rcParts } from "./Bth.ts"
+import { putNumber, wordOf } from "./Extension.ts"
+import type { Pacing } from "./Pacing.ts"
+import { Break, type QueuePairContext } from "./QueuePairContext.ts"
+import { putRemote, Requester } from "./Requester.ts"
+import { Responses } from "./Responses.ts"
+import { Kind, type SendWork } from "./SendQueue.ts"
+
+const { EXT } = Layout
+const RNR_RETRY_FOREVER = 7
+const NONE = -1
+
+/** Why requests in flight are sent again. */
+export type Loss = "nak" | "timeout" | "early"
+
+/**
+ * The requester of a reliable connection (IBTA 1.7 §9.7): packets are acknowledged by number, READs and atomics by their
+ * responses. A NAK, a gap in responses or a timeout takes it back to the oldest packet that is not acknowledged.
+ *
+ * Packets are counted from the first PSN on without wrapping; the 24-bit PSN is made and undone at the packet.
+ */
+export class ReliableRequester extends Requester {
+  /** The oldest number not acknowledged, and the end of what was ever sent. */
+  una = 0
+  protected highest = 0
+  protected ackedBytes = 0
+  protected readonly timer: AckTimer
+  private readonly responses: Responses
+  /** Until then an RNR NAK holds requests back. */
+  private rnrDeadline: Time = NEVER
+  private retries = 0
+  private rnrRetries = 0
+  /** A gap in responses at this number has been acted on: the next one at it waits for the timer. */
+  private gapAt = NONE
+  /** Packets since the last one that asked for an acknowledgement. */
+  private unasked = 0
+  /** Requests up to this one have a receive waiting (LSN, IBTA 1.7 §9.7.7.2), and the last the responder has completed. */
+  private creditLimit = Number.POSITIVE_INFINITY
+  private completedSequence = 0
+  /** A packet whose acknowledgement is timed, where packets carry no stamp; and when it left. */
+  private timed = NONE
+  private timedAt: Time = 0
+
+  constructor(context: QueuePairContext, pacing: Pacing, sendMax: number) {
+    super(context, pacing, sendMax)
+    this.timer = new AckTimer(context.config.earlyRetransmissionPs)
+    this.responses = new Responses(context)
+  }
+
+  override startAt(psn: number): void {
+    super.startAt(psn)
+    this.una = this.nxt
+    this.highest = this.nxt
+    this.ackedBytes = 0
+    this.creditLimit = this.context.config.endToEndCredits ? 0 : Number.POSITIVE_INFINITY
+    this.completedSequence = 0
+  }
+
+  /** Settings have changed. */
+  configure(): void {
+    this.timer.set(this.context.settings.timeout)
+  }
+
+  override reset(): void {
+    super.reset()
+    this.startAt(0)
+    this.rest()
+  }
+
+  override flush(): void {
+    super.flush()
+    this.rest()
+  }
+
+  private rest(): void {
+    this.timer.reset()
+    this.rnrDeadline = NEVER
+    this.retries = 0
+    this.rnrRetries = 0
+    this.gapAt = NONE
+    this.unasked = 0
+    this.timed = NONE
+  }
+
+  get hasData(): boolean {
+    return this.ready && this.rnrDeadline === NEVER && this.fits && this.hasCredit
+  }
+  get windowBound(): boolean {
+    return this.sentBytes - this.ackedBytes >= this.pacing.controller.window
+  }
+  get nextTimeout(): Time {
+    return this.timer.next < this.rnrDeadline ? this.timer.next : this.rnrDeadline
+  }
+
+  /** One more packet may be in flight. */
+  private get fits(): boolean {
+    return this.nxt - this.una < this.context.config.inFlightPackets || this.nxt === this.una
+  }
+  /** Without credit a single packet may leave, to ask for some (IBTA 1.7 §9.7.7.2.5). */
+  private get hasCredit(): boolean {
+    const work = this.queue.current!
+    return work.sequence <= this.creditLimit || !work.consumesReceive || this.nxt === this.una
+  }
+
+  // --- sending
+
+  /** Sends a packet of the current work. False: its memory is gone; nothing was sent. */
+  fill(now: Time, out: Packet): boolean {
+    const work = this.queue.current!
+    const again = this.nxt < this.highest
+    const sent =
+      work.kind === Kind.Message
+        ? this.fillMessage(now, out, work, this.asksEarly(work))
+        : this.fillResponding(now, out, work)
+    if (!sent) return false
+    if (again) out.set(Flag.Retransmission)
+    else if (this.timed === NONE) {
+      this.timed = this.nxt
+      this.timedAt = now
+    }
+    if (!work.started) {
+      work.started = true
+      if (work.kind !== Kind.Message) this.outstanding++
+    }
+    this.nxt = work.kind === Kind.Message ? this.nxt + 1 : work.end
+    if (this.nxt > this.highest) this.highest = this.nxt
+    this.timer.run(now)
+    if (this.nxt === work.end) {
+      this.queue.advance()
+      this.settle(now)
+    }
+    return true
+  }
+
+  /** Whether a packet in the middle of a message asks: in turn, and where the next one has to wait for the answer. */
+  private asksEarly(work: SendWork): boolean {
+    const { config } = this.context
+    const bytes = this.sentBytes + this.context.settings.pathMtuBytes - this.ackedBytes
+    const asks =
+      ++this.unasked >= config.ackEvery ||
+      this.nxt + 1 - this.una >= config.inFlightPackets ||
+      bytes >= this.pacing.controller.window ||
+      work.sequence > this.creditLimit
+    if (asks) this.unasked = 0
+    return asks
+  }
+
+  /** READ, atomic or ATOMIC_WRITE: one packet. A READ that is sent again asks for what is missing (IBTA 1.7 §9.7.5.1.4). */
+  private fillResponding(now: Time, out: Packet, work: SendWork): boolean {
+    const { context } = this
+    const { destinationQp, partition, pathMtuBytes } = context.settings
+    const { request } = work
+    const bytes = work.kind === Kind.AtomicWrite ? work.bytes : 0
+    if (bytes > 0 && !this.copyPayload(out, work, 0, bytes)) {
+      this.lose(now, out, work)
+      return false
+    }
+    const opcode = respondingOpcode(work)
+    context.header.put(out, opcode | Flag.AckRequest, destinationQp, partition, this.pacing.capable)
+    const at = out.extend()
+    const { extension } = out.pool
+    const offset = (this.nxt - work.firstPacket) * pathMtuBytes
+    putRemote(extension, at, work, offset)
+    if (work.kind === Kind.Atomic) {
+      const swaps = request.opcode === WrOpcode.AtomicCmpAndSwp
+      putNumber(extension, at + EXT.swapAdd, (swaps ? request.swap : request.compareAdd) ?? 0n)
+      if (swaps) putNumber(extension, at + EXT.compare, request.compareAdd ?? 0n)
+    } else {
+      extension[at + EXT.dmaLength] = work.bytes - offset
+    }
+    const { sentBytes } = this
+    this.finishPacket(now, out, opcode, bytes)
+    this.sentBytes = sentBytes
+    return true
+  }
+
+  // --- acknowledgements and responses
+
+  /** An acknowledgement, a NAK or a response came. */
+  handleResponse(now: Time, packet: Packet): void {
+    const number = this.una + psnDistance(packet.psn, this.una & PSN_MASK)
+    // A ghost: nothing with this number is out (IBTA 1.7 §9.7.5.2, "ghost acknowledge").
+    if (number >= this.highest) return
+    const parts = rcParts[packet.opcode]!
+    const aeth = (parts & (Part.Start | Part.End)) === 0 ? NONE : wordOf(packet, EXT.aeth)
+    if (aeth !== NONE) this.takeCredits(aeth)
+    if ((parts & (Part.Read | Part.Atomic)) !== 0) this.respond(now, packet, number, parts)
+    else this.acknowledge(now, packet, number, aeth >>> 24)
+    this.completeDone(now)
+  }
+
+  private acknowledge(now: Time, packet: Packet, number: number, syndrome: number): void {
+    const type = syndrome & SYNDROME_TYPE
+    if (type === Syndrome.Ack) {
+      this.reaches(now, packet, number + 1)
+      return
+    }
+    // A NAK acknowledges what is before its number.
+    if (number < this.una) return
+    if (!this.reaches(now, packet, number)) return
+    // One that was overtaken by a retransmission tells of nothing that is out.
+    if (this.nxt <= number) return
+    if (type === Syndrome.Rnr) this.holdBack(now, syndrome & 0x1f)
+    else if (syndrome === Syndrome.NakSequence) this.retry(now, "nak")
+    else if (type === Syndrome.Nak && this.queue.oldest !== undefined) this.fail(now, nakStatus(syndrome))
+  }
+
+  /** A READ response, an atomic's, or that of an ATOMIC_WRITE. */
+  private respond(now: Time, packet: Packet, number: number, parts: number): void {
+    if (number < this.una) return
+    const work = this.queue.holding(number)
+    if (work === undefined || !this.responses.belongs(work, parts)) return
+    if (!this.reaches(now, packet, number)) return
+    const status = this.responses.take(work, number - work.firstPacket, packet, parts)
+    if (status !== WcStatus.Success) {
+      this.fail(now, status)
+      return
+    }
+    this.moveTo(number + 1)
+    if (this.una === work.end) this.complete()
+    this.progressed(now, packet, 0)
+  }
+
+  /**
+   * What is before `count` has come to the responder. False: a READ or an atomic before it is not answered, which is a
+   * gap; or the queue pair has come to its end.
+   */
+  private reaches(now: Time, packet: Packet, count: number): boolean {
+    this.advance(now, packet, count)
+    if (this.context.broken !== Break.None) return false
+    if (this.una >= count) return true
+    this.gap(now)
+    return false
+  }
+
+  private advance(now: Time, packet: Packet, count: number): void {
+    const before = this.ackedBytes
+    const start = this.una
+    for (let work = this.queue.oldest; work?.started === true; work = this.queue.oldest) {
+      if (work.status !== WcStatus.Success) break
+      if (work.kind === Kind.Local) {
+        if (!work.done) break
+        this.complete()
+        continue
+      }
+      if (work.kind !== Kind.Message || count <= this.una) break
+      const reached = count < work.end ? count : work.end
+      if (reached > this.una) this.moveTo(reached)
+      const bytes = (this.una - work.firstPacket) * this.context.settings.pathMtuBytes
+      this.ackedBytes = work.firstByte + (bytes < work.bytes ? bytes : work.bytes)
+      if (this.una < work.end) break
+      this.complete()
+    }
+    if (this.una > start) this.progressed(now, packet, this.ackedBytes - before)
+  }
+
+  private moveTo(number: number): void {
+    this.una = number
+    if (this.nxt >= number) return
+    // What was to be sent again has come after all.
+    this.nxt = number
+    this.queue.seek(number)
+    this.sentBytes = this.ackedBytes
+  }
+
+  /** Something was acknowledged: the counts of retries begin anew (IBTA 1.7 §9.9.2.1.1). */
+  private progressed(now: Time, packet: Packet, bytes: number): void {
+    this.retries = 0
+    this.rnrRetries = 0
+    if (this.sentBytes < this.ackedBytes) this.sentBytes = this.ackedBytes
+    if (this.una < this.nxt) this.timer.restart(now)
+    else this.timer.reset()
+    const rttPs = this.roundTrip(now, packet)
+    this.pacing.acknowledged(now, packet, this.ackedBytes, this.sentBytes, bytes, rttPs)
+    this.settle(now)
+  }
+
+  /** By the stamp that the acknowledgement brings back, else by the packet that was timed; NaN when neither tells. */
+  private roundTrip(now: Time, packet: Packet): Time {
+    const timed = this.timed
+    if (timed !== NONE && this.una > timed) this.timed = NONE
+    if (packet.stamp > 0) return now - packet.stamp
+    return timed !== NONE && this.una > timed ? now - this.timedAt : Number.NaN
+  }
+
+  private takeCredits(aeth: number): void {
+    if (!this.context.config.endToEndCredits) return
+    const syndrome = aeth >>> 24
+    if ((syndrome & SYNDROME_TYPE) !== Syndrome.Ack) return
+    const sequence = this.completedSequence + psnDistance(aeth, this.completedSequence & PSN_MASK)
+    if (sequence < this.completedSequence) return
+    this.completedSequence = sequence
+    this.creditLimit =
+      syndrome === CREDITS_INVALID ? Number.POSITIVE_INFINITY : sequence + creditsOf(syndrome & CREDITS_INVALID)
+  }
+
+  // --- losses
+
+  /** A response is missing: it, and all behind it, are asked for again, once until there is progress (IBTA 1.7 §9.7.5.2.4). */
+  private gap(now: Time): void {
+    if (this.gapAt === this.una || this.nxt === this.una) return
+    this.gapAt = this.una
+    this.retry(now, "nak")
+  }
+
+  /** Goes back, unless it was done too often. */
+  protected retry(now: Time, loss: Loss): void {
+    if (loss !== "early") {
+      if (this.retries >= this.context.settings.retryCount) {
+        this.fail(now, WcStatus.RetryExcErr)
+        return
+      }
+      this.retries++
+      this.timer.stop()
+    }
+    this.goBack()
+    this.pacing.lost(now, loss !== "nak")
+    this.settle(now)
+  }
+
+  protected goBack(): void {
+    this.nxt = this.una
+    this.sentBytes = this.ackedBytes
+    this.timed = NONE
+    this.queue.seek(this.una)
+  }
+
+  /** The responder has no receive (IBTA 1.7 §9.7.5.2.8, §9.9.2.1.2). */
+  private holdBack(now: Time, code: number): void {
+    const { rnrRetry } = this.context.settings
+    if (rnrRetry !== RNR_RETRY_FOREVER && this.rnrRetries >= rnrRetry) {
+      this.fail(now, WcStatus.RnrRetryExcErr)
+      return
+    }
+    this.rnrRetries++
+    this.timer.stop()
+    this.rnrDeadline = now + rnrTimerPs(code)
+    this.goBack()
+    this.settle(now)
+  }
+
+  protected override fail(now: Time, status: WcStatus): void {
+    super.fail(now, status)
+    this.timer.reset()
+    this.rnrDeadline = NEVER
+  }
+
+  handleTimeout(now: Time): void {
+    if (this.rnrDeadline <= now) this.rnrDeadline = NEVER
+    if (this.timer.deadline <= now) {
+      this.gapAt = NONE
+      this.retry(now, "timeout")
+    } else if (this.timer.earlyDeadline <= now) {
+      this.timer.takeEarly(now)
+      this.gapAt = NONE
+      this.retry(now, "early")
+    }
+  }
+}
+
+const respondingOpcode = (work: SendWork): number => {
+  if (work.kind === Kind.Read) return Bth.ReadRequest
+  if (work.kind === Kind.AtomicWrite) return Bth.AtomicWrite
+  return work.request.opcode === WrOpcode.AtomicCmpAndSwp ? Bth.CompareSwap : Bth.FetchAdd
+}
+
+/** What a NAK makes of the work it names (IBTA 1.7 §9.9.2.4, table 59). */
+const nakStatus = (syndrome: number): WcStatus => {
+  if (syndrome === Syndrome.NakInvalidRequest) return WcStatus.RemInvReqErr
+  if (syndrome === Syndrome.NakRemoteAccess) return WcStatus.RemAccessErr
+  return WcStatus.RemOpErr
+}
