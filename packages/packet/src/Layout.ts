@@ -98,4 +98,7 @@ export const EXT = {
   trafficClass: 35,
   /** The IP header's time to live or hop limit, 8 bits. */
   hopLimit: 36,
+  /** Selective acknowledgements in blocks (RFC 2018): how many, and first and end of each, up to four, numbers of 24 bits. */
+  sackBlocks: 40,
+  sackRanges: 41,
 } as const
