@@ -31,6 +31,7 @@ export {
   VERSION_BYTES,
   WORD_BYTES,
 } from "./outofband/PerftestMessages.ts"
+export { CYCLE_BUFFER, PerftestSession, type Role } from "./outofband/PerftestSession.ts"
 export {
   DONE,
   emitPingpong,
@@ -40,3 +41,14 @@ export {
 } from "./outofband/PingpongMessage.ts"
 export { emitRping, parseRping, RPING_BYTES, type RpingBuffer } from "./outofband/RpingMessage.ts"
 export { BANDWIDTH_HEADER, bandwidthLine, LATENCY_HEADER, latencyLine, RESULT_LINE } from "./Report.ts"
+export {
+  moderationOf,
+  type PerfOptions,
+  PerfSettingError,
+  type PerfSettings,
+  type PerfTest,
+  type PerfVerb,
+  perfSettings,
+  perfTests,
+  sizesOf,
+} from "./Settings.ts"
