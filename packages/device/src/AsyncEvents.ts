@@ -9,7 +9,6 @@ export type AsyncEvent =
   | { readonly type: "CQ_ERR"; readonly cq: CompletionQueue }
   | { readonly type: "SRQ_LIMIT_REACHED"; readonly srq: SharedReceiveQueue }
   | { readonly type: "PORT_ACTIVE" | "PORT_ERR" | "GID_CHANGE"; readonly port: number }
-  | { readonly type: "DEVICE_FATAL" }
 
 /** Events nobody has taken; the oldest go when there are too many, and are counted. */
 const WAITING_MAX = 4096

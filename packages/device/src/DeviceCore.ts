@@ -19,6 +19,7 @@ export interface DeviceCore {
   readonly events: AsyncEvents
   readonly groups: MulticastGroups
   readonly queuePairs: Map<number, QueuePair>
+  /** Windows that are bound. */
   readonly windows: Set<MemoryWindow>
   /** A queue pair number that is free; undefined: there is none. */
   nextQpn(): number | undefined

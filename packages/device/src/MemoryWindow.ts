@@ -86,6 +86,7 @@ export class MemoryWindow {
     this.retagTo(bind.remoteKey)
     this.bound = region
     region.windows.add(this)
+    this.core.windows.add(this)
   }
 
   /** It opens nothing any more; its key stays, to be bound under another tag. */
@@ -93,6 +94,7 @@ export class MemoryWindow {
     this.entry.valid = false
     this.entry.qpn = -1
     this.bound?.windows.delete(this)
+    this.core.windows.delete(this)
     this.bound = undefined
   }
 
