@@ -36,6 +36,20 @@ export interface Ack {
 /** Numbers per hop in `Ack.telemetry`. */
 export const TELEMETRY_FIELDS = 4
 
+/** An acknowledgement object, to be reused; with room for the telemetry of this many hops. */
+export const makeAck = (hops: number): Ack => ({
+  sequence: 0,
+  sent: 0,
+  bytes: 0,
+  rttPs: Number.NaN,
+  congestion: false,
+  hops: 0,
+  pathId: 0,
+  telemetry: new Float64Array(TELEMETRY_FIELDS * hops),
+  telemetryAt: 0,
+  pint: -1,
+})
+
 /** What a controller is told of its flow when it is made. */
 export interface PathInfo {
   /** Rate of the NIC port, bit/s: where every flow starts, and never exceeds. */

@@ -1,6 +1,7 @@
 export { AckController } from "./AckController.ts"
 export type { Ack, Controller, ControllerFactory, Feedback, PathInfo } from "./Controller.ts"
-export { TELEMETRY_FIELDS } from "./Controller.ts"
+export { makeAck, TELEMETRY_FIELDS } from "./Controller.ts"
+export { ControllerFault, checkController } from "./ControllerFault.ts"
 export type { Engine, QueuePair } from "./Engine.ts"
 export type { FlowAddress, FlowCommand, FlowEngine, FlowEvent, FlowTransport, Framing } from "./Flow.ts"
 export type { Memory, MemoryUser } from "./Memory.ts"
@@ -12,6 +13,7 @@ export { Drop, dropNames, POLICY_WORDS, Shortcut } from "./Switch.ts"
 export type { Time } from "./Time.ts"
 export { NEVER } from "./Time.ts"
 export { fireTimer, Timers } from "./Timers.ts"
+export { unpaced } from "./unpaced.ts"
 export type {
   Completion,
   MwBind,

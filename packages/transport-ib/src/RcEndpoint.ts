@@ -1,4 +1,4 @@
-import { type Ack, type FlowAddress, TELEMETRY_FIELDS } from "@rdmakit/protocol"
+import type { FlowAddress } from "@rdmakit/protocol"
 
 /** Identity of one end of a connection. */
 export interface RcAddress extends FlowAddress {
@@ -8,16 +8,4 @@ export interface RcAddress extends FlowAddress {
   readonly receivePsn?: number
 }
 
-/** An acknowledgement object, to be reused; with room for the telemetry of this many hops. */
-export const makeAck = (hops: number): Ack => ({
-  sequence: 0,
-  sent: 0,
-  bytes: 0,
-  rttPs: Number.NaN,
-  congestion: false,
-  hops: 0,
-  pathId: 0,
-  telemetry: new Float64Array(TELEMETRY_FIELDS * hops),
-  telemetryAt: 0,
-  pint: -1,
-})
+export { makeAck } from "@rdmakit/protocol"
