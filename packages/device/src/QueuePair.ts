@@ -189,6 +189,32 @@ export class QueuePair {
     core.world.kick(engine)
   }
 
+  /**
+   * Posts sends, all of them or none (ibv_wr_start to ibv_wr_complete). As `postSend` for each.
+   * @throws DeviceError EINVAL, ENOMEM when the queue has not room for all
+   */
+  postSends(works: ReadonlyArray<SendWork>): void {
+    this.refuseGone("post_send")
+    const { engine, core } = this
+    if (engine.state < QpState.Rts) throw notReady("post_send", engine.state, "RTS")
+    const requests = works.map((work) => {
+      checkSend(this.type, work, this.bounds)
+      return this.requestOf(work)
+    })
+    const room = this.capabilities.maxSendWr - engine.sendOutstanding
+    if (requests.length > room) {
+      throw new DeviceError(
+        "ENOMEM",
+        "post_send",
+        undefined,
+        `${requests.length} sends, and room for ${room}`,
+        "wait for completions, or post fewer at once",
+      )
+    }
+    for (const request of requests) engine.command(core.world.now, { type: "send", request })
+    core.world.kick(engine)
+  }
+
   /** Posts a receive. It is kept, not copied. @throws DeviceError EINVAL in RESET or with a shared receive queue, ENOMEM */
   postRecv(request: ReceiveRequest): void {
     this.refuseGone("post_recv")
