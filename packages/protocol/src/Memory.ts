@@ -62,7 +62,7 @@ export interface Memory {
   fetchAndAdd(user: MemoryUser, key: number, address: number, add: bigint): MemoryFault
   /** What the last atomic found. */
   readonly original: bigint
-  /** Makes a window of type 2 (or, locally, a region's key) unusable. */
+  /** Makes a bound window of type 2 unusable, of this queue pair; regions that a program registered are not invalidated (Linux rxe). */
   invalidate(user: MemoryUser, key: number, remote: boolean): MemoryFault
   /** Binds a window of type 2. */
   bind(user: MemoryUser, bind: MwBind): MemoryFault
