@@ -199,7 +199,7 @@ export class QueuePair {
     if (engine.state < QpState.Rts) throw notReady("post_send", engine.state, "RTS")
     const requests = works.map((work) => {
       checkSend(this.type, work, this.bounds)
-      return this.requestOf(work)
+      return sendRequestOf(this, work)
     })
     const room = this.capabilities.maxSendWr - engine.sendOutstanding
     if (requests.length > room) {

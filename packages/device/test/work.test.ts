@@ -47,6 +47,19 @@ describe("posting sends", () => {
     qp.postSend(send())
   })
 
+  it("of several takes all or none", () => {
+    const qp = inState(lab().qp(), QpState.Rts)
+    const bad = send({ id: 3, opcode: WrOpcode.SendWithImm })
+    expect(refusal(() => qp.postSends([send({ id: 1 }), send({ id: 2 }), bad]))).toEqual({
+      errno: "EINVAL",
+      attribute: "immediate",
+    })
+    expect(engineOf(qp).commands).toEqual([])
+    qp.postSends([1, 2, 3].map((id) => send({ id })))
+    expect(refusal(() => qp.postSends([send(), send()])).errno).toBe("ENOMEM")
+    expect(engineOf(qp).commands.map((each) => each.type === "send" && each.request.id)).toEqual([1, 2, 3])
+  })
+
   const needs = {
     remoteAddress: 0x1000,
     remoteKey: 1,
