@@ -106,6 +106,14 @@ export class MemoryRegion implements Bindable {
   }
 
   /**
+   * Who is told each time that a peer's WRITE has put octets here under `rkey`, packet by packet, for programs that wait for
+   * memory to change: such as a benchmark, which on real memory would look again and again. Atomics and windows tell nobody.
+   */
+  onWrite(listener: (() => void) | undefined): void {
+    this.remote.onWrite = listener
+  }
+
+  /**
    * Changes what it covers, whose it is, or what it allows. A new place brings new keys.
    * @throws DeviceError EINVAL, EFAULT, EBUSY while windows are bound to it
    */

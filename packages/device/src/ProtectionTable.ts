@@ -29,6 +29,8 @@ export class KeyEntry {
   offset = 0
   /** The window, when it is a window's. */
   readonly window: MemoryWindow | undefined
+  /** Called when a peer has written under this key. */
+  onWrite: (() => void) | undefined = undefined
 
   constructor(index: number, tag: number, remote: boolean, window: MemoryWindow | undefined) {
     this.index = index
@@ -134,7 +136,10 @@ export class ProtectionTable implements Memory {
     if (bytes === 0) return MemoryFault.None
     const fault = this.find(user, key, remote, remote ? Access.RemoteWrite : Access.LocalWrite, address, bytes)
     if (fault !== MemoryFault.None) return fault
-    return copy(octets, start, bytes, this.entry!.octets, this.at)
+    const entry = this.entry!
+    const outcome = copy(octets, start, bytes, entry.octets, this.at)
+    if (remote && entry.onWrite !== undefined && outcome === MemoryFault.None) entry.onWrite()
+    return outcome
   }
 
   compareAndSwap(user: MemoryUser, key: number, address: number, compare: bigint, swap: bigint): MemoryFault {
