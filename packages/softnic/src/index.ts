@@ -1,1 +1,18 @@
-export {}
+export { Clock } from "./Clock.ts"
+export type { Counters } from "./Counters.ts"
+export type { EthernetOptions } from "./EthernetLink.ts"
+export type { FrameDatagramsOptions } from "./FrameDatagrams.ts"
+export type { FrameStreamOptions, StreamPlace } from "./FrameStream.ts"
+export {
+  layer,
+  openSoftnic,
+  type Softnic,
+  type SoftnicLink,
+  type SoftnicOptions,
+  Softnics,
+  type Through,
+} from "./Softnic.ts"
+export { SoftnicError } from "./SoftnicError.ts"
+export type { SoftWorldOptions } from "./SoftWorld.ts"
+export type { UdpPeer } from "./UdpCable.ts"
+export type { UdpOptions } from "./UdpLink.ts"

@@ -1,0 +1,58 @@
+import type { Cable, Receive } from "@rdmakit/codec/cable"
+import { NEVER, type Time } from "@rdmakit/protocol"
+import type { Clock } from "./Clock.ts"
+import type { Counters } from "./Counters.ts"
+import { UdpSocket } from "./UdpSocket.ts"
+
+export interface FrameDatagramsOptions {
+  /** Where this end is bound. Default 127.0.0.1. */
+  readonly host?: string
+  readonly port: number
+  /** The other end; only what comes from its address and port is taken. Default host 127.0.0.1. */
+  readonly remoteHost?: string
+  readonly remotePort: number
+  readonly bufferBytes?: number
+}
+
+const LOOPBACK = "127.0.0.1"
+
+/** Ethernet frames, each in a UDP datagram of its own, as QEMU's `-netdev dgram` has them. */
+export class FrameDatagrams implements Cable {
+  readonly layer = "ethernet"
+  readonly nextTimer: Time = NEVER
+  receive: Receive = () => {}
+  private readonly socket: UdpSocket
+  private readonly remoteHost: string
+  private readonly remotePort: number
+
+  private constructor(socket: UdpSocket, clock: Clock, counters: Counters, remoteHost: string, remotePort: number) {
+    this.socket = socket
+    this.remoteHost = remoteHost
+    this.remotePort = remotePort
+    socket.message = (octets, host, port) => {
+      if (port === remotePort && host === remoteHost) this.receive(clock.now(), octets, 0, octets.length)
+      else counters.notOurs++
+    }
+  }
+
+  /** @throws SoftnicError */
+  static async open(options: FrameDatagramsOptions, clock: Clock, counters: Counters): Promise<FrameDatagrams> {
+    const { host = LOOPBACK, port, remoteHost = LOOPBACK, remotePort, bufferBytes } = options
+    const socket = await UdpSocket.open({ address: host, port, bufferBytes }, counters)
+    return new FrameDatagrams(socket, clock, counters, remoteHost, remotePort)
+  }
+
+  send(_now: Time, octets: Uint8Array, start: number, end: number): boolean {
+    return this.socket.send(octets, start, end, this.remotePort, this.remoteHost)
+  }
+
+  get pending(): number {
+    return this.socket.pending
+  }
+
+  handleTimer(): void {}
+
+  close(): void {
+    this.socket.close()
+  }
+}

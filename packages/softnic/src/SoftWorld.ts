@@ -1,0 +1,323 @@
+import { Refusal, VerbsCodec } from "@rdmakit/codec"
+import { Layout, Packet, PacketPool } from "@rdmakit/packet"
+import {
+  type Adapter,
+  type AddressVector,
+  type GidEntry,
+  NEVER,
+  type PeerPath,
+  type Time,
+  type VerbsEngine,
+  type World,
+} from "@rdmakit/protocol"
+import { crc32 } from "@rdmakit/wire/node"
+import { isGroup } from "./Address.ts"
+import { AddressTable } from "./AddressTable.ts"
+import type { Clock } from "./Clock.ts"
+import type { Counters } from "./Counters.ts"
+import type { Link, LinkPath } from "./Link.ts"
+import { type Slot, Turns } from "./Turns.ts"
+import { WakeUp } from "./WakeUp.ts"
+
+const { EXT, EXTENSION_SHIFT } = Layout
+
+export interface SoftWorldOptions {
+  /** What programs and congestion controllers are told of the port. Default 10 Gb/s. */
+  readonly lineRateBps?: number
+  /** What congestion controllers start from, ps. Default 50 µs. */
+  readonly baseRttPs?: Time
+}
+
+const LINE_RATE_BPS = 10e9
+const BASE_RTT_PS = 50e6
+/** Linux sends RoCEv2 with this, whatever a program said, where it knows the neighbour. */
+const HOP_LIMIT = 64
+/** Packets that one engine sends before the next has its turn: a message of 64 KiB at path MTU 4,096. */
+const BURST = 16
+/** Packets that all of them send before sockets and timers have theirs. */
+const TURN_PACKETS = 64
+/** Packets alive at once: what links may keep, and some. */
+const PACKETS_MAX = 8192
+/** A packet's node has 16 bits: those from here on are peers, below are our own addresses. */
+const PEER_FIRST = 256
+/** Whoever no program has resolved. */
+const UNKNOWN = PEER_FIRST - 1
+/** Addresses that a program may resolve. */
+export const PEERS_MAX = 0x1_0000 - PEER_FIRST
+
+/** What surrounds one device in real time: its link's octets, and the order in which its engines send. */
+export class SoftWorld implements World {
+  readonly counters: Counters
+  readonly gids: ReadonlyArray<GidEntry>
+  readonly link: World["link"]
+  private readonly port: Link
+  private readonly clock: Clock
+  private readonly baseRttPs: Time
+  private readonly pool = new PacketPool({ capacity: 256, limit: PACKETS_MAX })
+  private readonly codec = new VerbsCodec(crc32)
+  private readonly arriving: Packet
+  private readonly leaving: Packet
+  private readonly turns = new Turns()
+  private readonly wakeUp: WakeUp
+  private readonly own = new AddressTable(UNKNOWN)
+  private readonly groups = new Map<string, number>()
+  private readonly peers = new AddressTable(PEERS_MAX)
+  /** Paths by what packets on them carry as `flow`. */
+  private readonly paths: Array<LinkPath> = []
+  /** The path from one of our addresses to a peer, by both numbers. */
+  private readonly flows = new Map<number, number>()
+  private adapter: Adapter | undefined = undefined
+  private running = false
+  private closed = false
+
+  constructor(port: Link, clock: Clock, counters: Counters, options: SoftWorldOptions = {}) {
+    this.port = port
+    this.clock = clock
+    this.counters = counters
+    this.gids = port.gids
+    this.link = { lineRateBps: options.lineRateBps ?? LINE_RATE_BPS, mtuBytes: port.pathMtuBytes, up: true }
+    this.baseRttPs = options.baseRttPs ?? BASE_RTT_PS
+    this.arriving = new Packet(this.pool).at(this.pool.alloc())
+    this.leaving = new Packet(this.pool)
+    this.wakeUp = new WakeUp(clock, () => {
+      this.turn()
+    })
+    for (const { gid } of port.gids) this.own.add(gid)
+    port.deliver = (now, octets, start, end) => {
+      this.deliver(now, octets, start, end)
+    }
+    port.release = (handle) => {
+      this.pool.release(handle)
+    }
+  }
+
+  get now(): Time {
+    return this.clock.now()
+  }
+
+  /** Packets that are somewhere between an engine and the network. */
+  get packetsAlive(): number {
+    return this.pool.alive - 1
+  }
+
+  attach(adapter: Adapter): void {
+    this.adapter = adapter
+  }
+
+  resolve(vector: AddressVector, qpn: number): PeerPath | undefined {
+    const source = vector.port === 1 ? this.gids[vector.sourceGidIndex] : undefined
+    if (source === undefined) return undefined
+    const flow = this.flowOf(source, vector.destinationGid)
+    if (flow === undefined) return undefined
+    const path = this.paths[flow.number]!
+    this.port.want(this.now, path)
+    this.schedule()
+    return {
+      node: source.index,
+      peer: flow.peer,
+      flow: flow.number,
+      udpSourcePort: this.port.sourcePort(qpn),
+      trafficClass: vector.trafficClass & 0xff,
+      hopLimit: vector.hopLimit > 1 ? vector.hopLimit & 0xff : HOP_LIMIT,
+      flowLabel: vector.flowLabel & 0xf_ffff,
+      priority: vector.serviceLevel & 7,
+      sourceGid: source.gid,
+      destinationGid: vector.destinationGid.slice(),
+      lineRateBps: this.link.lineRateBps,
+      baseRttPs: this.baseRttPs,
+    }
+  }
+
+  private flowOf(source: GidEntry, destination: Uint8Array): { number: number; peer: number } | undefined {
+    if (destination.length !== 16) return undefined
+    const index = this.peers.add(destination)
+    if (index < 0) return undefined
+    const key = source.index * 0x1_0000 + index
+    let number = this.flows.get(key)
+    if (number === undefined) {
+      const path = this.port.path(source, destination)
+      if (path === undefined) return undefined
+      number = this.paths.length
+      this.paths.push(path)
+      this.flows.set(key, number)
+    }
+    return { number, peer: PEER_FIRST + index }
+  }
+
+  kick(engine: VerbsEngine): void {
+    if (this.closed) return
+    this.turns.queue(this.turns.slotOf(engine))
+    if (!this.running) this.wakeUp.soon()
+  }
+
+  detach(engine: VerbsEngine): void {
+    this.turns.remove(engine)
+  }
+
+  joinGroup(gid: Uint8Array): void {
+    const name = String(gid)
+    const times = this.groups.get(name) ?? 0
+    this.groups.set(name, times + 1)
+    if (times === 0) this.port.joinGroup(gid)
+  }
+
+  leaveGroup(gid: Uint8Array): void {
+    const name = String(gid)
+    const times = this.groups.get(name) ?? 0
+    if (times > 1) this.groups.set(name, times - 1)
+    else if (this.groups.delete(name)) this.port.leaveGroup(gid)
+  }
+
+  /** Frees the socket. Packets on their way are lost. */
+  close(): void {
+    if (this.closed) return
+    this.closed = true
+    this.wakeUp.stop()
+    this.port.close()
+  }
+
+  // --- arriving
+
+  private deliver(now: Time, octets: Uint8Array, start: number, end: number): void {
+    const { arriving, counters, adapter, pool } = this
+    if (adapter === undefined || this.closed) return
+    pool.recycle(arriving.handle)
+    const refusal =
+      this.port.cable.layer === "ethernet"
+        ? this.codec.decodeFrame(octets, start, end, arriving)
+        : this.codec.decode(octets, start, end, arriving)
+    if (refusal !== Refusal.None) {
+      this.refuse(refusal)
+      return
+    }
+    counters.rxPackets++
+    counters.rxBytes += arriving.wireBytes
+    const { extension } = pool
+    const x = arriving.extension << EXTENSION_SHIFT
+    const from = x + EXT.ipv6Source
+    const to = x + EXT.ipv6Destination
+    const peer = this.peers.find(extension[from]!, extension[from + 1]!, extension[from + 2]!, extension[from + 3]!)
+    const node = this.own.find(extension[to]!, extension[to + 1]!, extension[to + 2]!, extension[to + 3]!)
+    arriving.setNodes(peer < 0 ? UNKNOWN : PEER_FIRST + peer, node < 0 ? UNKNOWN : node)
+    if (node < 0) {
+      this.deliverToGroup(now, adapter)
+      return
+    }
+    const engine = adapter.engineFor(arriving)
+    if (engine === undefined) {
+      counters.noQueuePair++
+      return
+    }
+    engine.handlePacket(now, arriving)
+    this.serve(this.turns.slotOf(engine), now)
+  }
+
+  private deliverToGroup(now: Time, adapter: Adapter): void {
+    const { arriving } = this
+    const { extension } = arriving.pool
+    const to = (arriving.extension << EXTENSION_SHIFT) + EXT.ipv6Destination
+    const gid = new Uint8Array(16)
+    const view = new DataView(gid.buffer)
+    for (let word = 0; word < 4; word++) view.setInt32(4 * word, extension[to + word]!)
+    if (!isGroup(gid)) {
+      this.counters.notOurs++
+      return
+    }
+    const engines = this.groups.has(String(gid)) ? adapter.groupFor(arriving).slice() : []
+    if (engines.length === 0) this.counters.noQueuePair++
+    for (const engine of engines) {
+      engine.handlePacket(now, arriving)
+      this.turns.queue(this.turns.slotOf(engine))
+    }
+    this.schedule()
+  }
+
+  private refuse(refusal: Refusal): void {
+    const { counters } = this
+    if (refusal === Refusal.Icrc) counters.icrcErrors++
+    else if (refusal === Refusal.Protocol || refusal === Refusal.Port || refusal === Refusal.Fragment)
+      counters.otherProtocols++
+    else counters.malformed++
+  }
+
+  // --- leaving
+
+  /** Gives an engine that was touched its turn at once, unless a turn is under way: then it is in line. */
+  private serve(slot: Slot, now: Time): void {
+    if (this.running) {
+      this.turns.queue(slot)
+      return
+    }
+    this.running = true
+    this.drain(slot, now, BURST)
+    this.running = false
+    this.schedule()
+  }
+
+  private turn(): void {
+    if (this.closed) return
+    this.running = true
+    const now = this.clock.now()
+    if (this.port.blocked) this.port.unblock()
+    if (this.port.nextTimer <= now) this.port.handleTimer(now)
+    for (let due = this.turns.takeDue(now); due !== undefined; due = this.turns.takeDue(now)) this.turns.queue(due)
+    let left = TURN_PACKETS
+    for (let count = this.turns.waiting; count > 0 && left > 0; count--) {
+      const slot = this.turns.take()
+      if (slot === undefined) break
+      left -= this.drain(slot, now, Math.min(BURST, left))
+    }
+    this.running = false
+    this.schedule()
+  }
+
+  /** Sends what an engine has, up to a burst, and tells its events; then sets its next turn. Packets sent. */
+  private drain(slot: Slot, now: Time, burst: number): number {
+    const { engine } = slot
+    let sent = 0
+    let more = true
+    while (sent < burst && !this.port.blocked) {
+      more = this.transmit(engine, now)
+      if (!more) break
+      sent++
+    }
+    if (engine.nextTimeout <= now) {
+      engine.handleTimeout(now)
+      more = true
+    }
+    for (let event = engine.pollEvent(); event !== undefined; event = engine.pollEvent())
+      this.adapter?.handleEvent(now, engine, event)
+    if (!slot.attached) return sent
+    if (more) this.turns.queue(slot)
+    this.turns.wakeAt(slot, Math.min(engine.nextTimeout, more ? NEVER : engine.nextSend))
+    return sent
+  }
+
+  /** Sends the engine's next packet; false: it has none now. */
+  private transmit(engine: VerbsEngine, now: Time): boolean {
+    const { pool, leaving, codec, counters } = this
+    leaving.at(pool.alloc())
+    const { handle } = leaving
+    if (!engine.pollTransmit(now, leaving)) {
+      pool.release(handle)
+      return false
+    }
+    const path = this.paths[leaving.flow]
+    if (path === undefined) {
+      pool.release(handle)
+      return true
+    }
+    codec.encode(leaving, path.route)
+    counters.txPackets++
+    counters.txBytes += codec.end - codec.start - path.route.linkBytes
+    if (this.port.send(now, path, handle, codec.octets, codec.start, codec.end)) pool.release(handle)
+    return true
+  }
+
+  private schedule(): void {
+    if (this.running || this.closed) return
+    if (this.port.blocked) this.wakeUp.later()
+    else if (this.turns.waiting > 0) this.wakeUp.next()
+    else this.wakeUp.at(Math.min(this.turns.nextWake, this.port.nextTimer))
+  }
+}
