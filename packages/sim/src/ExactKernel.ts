@@ -242,7 +242,7 @@ export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
     return true
   }
 
-  private readonly forward = (node: number, ingress: number, packet: Packet): void => {
+  protected readonly forward = (node: number, ingress: number, packet: Packet): void => {
     const now = this.time
     const policy = this.switches[node]!
     const hop = packet.hop

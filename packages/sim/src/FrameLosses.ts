@@ -5,6 +5,8 @@ import type { ExactKernelOptions } from "./ExactKernelOptions.ts"
 export const LinkLoss = -16
 /** Cut off by a link that went down, or left waiting at it. */
 export const LinkDown = -17
+/** Came damaged: its checksum was wrong. */
+export const LinkCorruption = -18
 
 /** Which frames get lost on the links they cross: by chance, by number, or as a model with draws of its own says. */
 export class FrameLosses {

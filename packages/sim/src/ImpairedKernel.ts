@@ -1,0 +1,97 @@
+import { Opcode, type Packet } from "@rdmakit/packet"
+import type { Time } from "@rdmakit/protocol"
+import type { ExactKernelOptions } from "./ExactKernelOptions.ts"
+import { FaultyKernel } from "./FaultyKernel.ts"
+import { LinkCorruption, LinkDown, LinkLoss } from "./FrameLosses.ts"
+import { ImpairedLink, type Impairment } from "./Impairment.ts"
+import * as P from "./PortTable.ts"
+
+/** In place of a reason for a drop: the frame comes later. */
+const HELD_UP = -32
+
+/** A frame on its way outside of the order of its link. */
+interface Straggler {
+  /** -1: the place is free. */
+  handle: number
+  from: number
+}
+
+/**
+ * The kernel of links that do more than lose frames: they damage, repeat, delay and reorder them, each direction by chances
+ * of its own that may change during the run. PFC frames are let through.
+ *
+ * A frame that is late leaves its link's order, and comes by a call of `arriveLate` at its time: the world makes one for
+ * each that `onLate` tells of.
+ */
+export class ImpairedKernel extends FaultyKernel {
+  /** A frame is held up, or doubled: `arriveLate(place)` is to be called at `time`. */
+  onLate: (time: Time, place: number) => void = () => {}
+  private readonly seed: number
+  private readonly links = new Map<number, ImpairedLink>()
+  private readonly stragglers: Array<Straggler> = []
+  private readonly free: Array<number> = []
+
+  constructor(options: ExactKernelOptions) {
+    super(options)
+    this.seed = options.seed ?? 0
+  }
+
+  /** What happens to frames from a port from now on; undefined: nothing. Its draws go on where they were. */
+  impair(port: number, impairment: Impairment | undefined): void {
+    const link = this.links.get(port)
+    if (link !== undefined) link.impairment = impairment ?? {}
+    else if (impairment !== undefined) this.links.set(port, new ImpairedLink(this.seed, port, impairment))
+  }
+
+  /** Frames held up now. */
+  get stragglerCount(): number {
+    return this.stragglers.length - this.free.length
+  }
+
+  /** The time of a frame that was late has come. */
+  arriveLate(place: number): void {
+    const straggler = this.stragglers[place]!
+    const { handle, from } = straggler
+    straggler.handle = -1
+    this.free.push(place)
+    const packet = this.packet.at(handle)
+    const node = this.ports[(from << P.PORT_SHIFT) | P.PEER]!
+    if (!this.isUp(from)) {
+      super.drop(packet, node < 0 ? ~node : node, LinkDown)
+      return
+    }
+    const port = from ^ 1
+    this.tracer?.received(this.time, port, packet)
+    if (node >= 0) this.forward(node, port, packet)
+    else this.nics[~node]!.receive(this.time, packet, port)
+  }
+
+  protected override lossOf(from: number, packet: Packet): number {
+    const reason = super.lossOf(from, packet)
+    if (reason !== 0 || packet.opcode === Opcode.Pfc) return reason
+    const link = this.links.get(from)
+    if (link === undefined) return 0
+    const { kind, latePs, doublePs } = link.next()
+    if (kind === "lost") return LinkLoss
+    if (kind === "corrupted") return LinkCorruption
+    if (doublePs >= 0) {
+      const { handle } = packet
+      this.hold(this.pool.duplicate(handle), from, doublePs)
+      packet.at(handle)
+    }
+    if (latePs === 0) return 0
+    this.hold(packet.handle, from, latePs)
+    return HELD_UP
+  }
+
+  protected override drop(packet: Packet, node: number, reason: number): void {
+    if (reason !== HELD_UP) super.drop(packet, node, reason)
+  }
+
+  private hold(handle: number, from: number, latePs: Time): void {
+    let place = this.free.pop()
+    if (place === undefined) place = this.stragglers.push({ handle, from }) - 1
+    else Object.assign(this.stragglers[place]!, { handle, from })
+    this.onLate(this.time + latePs, place)
+  }
+}
