@@ -1,4 +1,5 @@
 import { Access, type QpState, type WcOpcode, type WcStatus } from "@rdmakit/protocol"
+import { VerbsError } from "./VerbsError.ts"
 
 /** By code: the name after IBV_WC_, what `ibv_wc_status_str` prints, and what to look at. */
 const STATUSES = [
@@ -103,9 +104,23 @@ const ACCESS = {
 /** `ibv_access_flags`, in words. */
 export type AccessName = keyof typeof ACCESS
 
-/** The bits of `ibv_access_flags` for names. */
-export const accessBits = (names: ReadonlyArray<AccessName>): number =>
-  names.reduce((bits, name) => bits | ACCESS[name], 0)
+/** The bits of `ibv_access_flags` for names. @throws VerbsError EINVAL for a name that is none */
+export const accessBits = (names: ReadonlyArray<AccessName>): number => {
+  let bits = 0
+  for (const name of names) {
+    if (!Object.hasOwn(ACCESS, name)) {
+      throw new VerbsError({
+        errno: "EINVAL",
+        verb: "access",
+        attribute: "access",
+        problem: `"${name}" is no access flag`,
+        remedy: `use ${Object.keys(ACCESS).join(", ")}`,
+      })
+    }
+    bits |= ACCESS[name]
+  }
+  return bits
+}
 
 /** The names of bits, in the order of the bits. */
 export const accessNames = (bits: number): ReadonlyArray<AccessName> =>

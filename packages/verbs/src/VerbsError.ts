@@ -1,7 +1,8 @@
-import { Data } from "effect"
+import { type Errno as DeviceErrno, DeviceError } from "@rdmakit/device"
+import { Data, Effect } from "effect"
 
 /** Names of errno that calls are refused with. */
-export type Errno = "EINVAL" | "ENOMEM" | "EBUSY" | "EFAULT" | "EOPNOTSUPP" | "EHOSTUNREACH" | "ENODEV" | "ENOENT"
+export type Errno = DeviceErrno | "ENODEV" | "ENOENT"
 
 /** A call was refused, and nothing has changed. */
 export class VerbsError extends Data.TaggedError("VerbsError")<{
@@ -19,3 +20,21 @@ export class VerbsError extends Data.TaggedError("VerbsError")<{
     return `${this.verb}: ${this.errno}: ${attribute}${this.problem}; ${this.remedy}`
   }
 }
+
+/** What a call has thrown, as this package says it. A fault of ours stays what it is. */
+export const refusalOf = (thrown: unknown): VerbsError => {
+  if (thrown instanceof VerbsError) return thrown
+  if (!(thrown instanceof DeviceError)) throw thrown
+  const { errno, verb, attribute, problem, remedy } = thrown
+  return new VerbsError({ errno, verb, attribute, problem, remedy })
+}
+
+/** Calls a device. */
+export const attempt = <A>(call: () => A): Effect.Effect<A, VerbsError> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(call())
+    } catch (thrown) {
+      return Effect.fail(refusalOf(thrown))
+    }
+  })

@@ -1,0 +1,224 @@
+import type { SendWork } from "@rdmakit/device"
+import { type Sge, WrOpcode } from "@rdmakit/protocol"
+import type { AddressHandle } from "./AddressHandle.ts"
+import type { MemoryRange, MemoryRegion, MemoryWindow, RemoteMemory } from "./MemoryRegion.ts"
+import { type AccessName, accessBits } from "./Names.ts"
+import { VerbsError } from "./VerbsError.ts"
+
+/** What a request takes its octets from, or puts them in: a range or a whole region, several, or none. */
+export type LocalMemory = Sge | ReadonlyArray<Sge>
+
+/** What a send takes its octets from: memory, or octets that are copied when it is posted (IBV_SEND_INLINE). */
+export type SendSource = LocalMemory | Uint8Array
+
+export interface WorkFlags {
+  /** Waits until READs and atomics before it are done. */
+  readonly fence?: boolean
+  /** Its completion at the peer is an event for a queue that is armed for solicited ones. */
+  readonly solicited?: boolean
+}
+
+/** Whom a datagram is for. */
+export interface Datagram {
+  readonly address: AddressHandle
+  /** 24 bits; 0xffffff for a multicast group. */
+  readonly qpn: number
+  /** 32 bits, the peer's. With the top bit set, the sender's own is sent (IBTA 1.7 §10.2.5). */
+  readonly queueKey: number
+}
+
+export interface SendOptions extends WorkFlags {
+  /** 32 bits without sign. */
+  readonly immediate?: number
+  /** The peer's key that the send makes unusable. RC alone, not with `immediate`. */
+  readonly invalidateKey?: number
+  /** UD alone, which needs it. */
+  readonly to?: Datagram
+}
+
+export interface WriteOptions extends WorkFlags {
+  /** 32 bits without sign. It uses up a receive of the peer's. */
+  readonly immediate?: number
+}
+
+/** What a window is bound to. */
+export interface BindOptions {
+  readonly region: MemoryRegion
+  /** First octet within the region. Default 0. */
+  readonly offset?: number
+  /** Bytes. Default: to the end. 0 unbinds a window of type 1. */
+  readonly length?: number
+  /** The remote ones, and "zero-based". */
+  readonly access: ReadonlyArray<AccessName>
+}
+
+/** The number of a request and whether its success is told. */
+export interface WorkIdentity {
+  readonly id: number
+  readonly signaled: boolean
+}
+
+/** Numbers below 0 are for requests that fibers wait for. @throws VerbsError EINVAL */
+export const checkId = (verb: string, id: number): void => {
+  if (Number.isSafeInteger(id) && id >= 0) return
+  throw new VerbsError({
+    errno: "EINVAL",
+    verb,
+    attribute: "id",
+    problem: `${id} is no number of a request`,
+    remedy: "give a whole number from 0 to 2^53 - 1",
+  })
+}
+
+const isList = (memory: SendSource): memory is ReadonlyArray<Sge> => Array.isArray(memory)
+
+/** The list as it is now: a range may be a region, whose numbers change with it. */
+export const sgesOf = (memory: LocalMemory): ReadonlyArray<Sge> =>
+  (isList(memory) ? memory : [memory]).map(({ address, length, lkey }) => ({ address, length, lkey }))
+
+const source = (from: SendSource): Pick<SendWork, "sges" | "inline"> =>
+  from instanceof Uint8Array ? { sges: [], inline: from } : { sges: sgesOf(from) }
+
+const flags = ({ fence = false, solicited = false }: WorkFlags) => ({ fence, solicited })
+
+export const sendWork = (identity: WorkIdentity, from: SendSource, options: SendOptions = {}): SendWork => {
+  const { immediate, invalidateKey, to } = options
+  if (immediate !== undefined && invalidateKey !== undefined) {
+    throw new VerbsError({
+      errno: "EINVAL",
+      verb: "post_send",
+      attribute: "invalidateKey",
+      problem: "a send carries an immediate or a key, not both",
+      remedy: "leave one of them out",
+    })
+  }
+  const opcode =
+    immediate !== undefined ? WrOpcode.SendWithImm : invalidateKey !== undefined ? WrOpcode.SendWithInv : WrOpcode.Send
+  return {
+    ...identity,
+    ...source(from),
+    ...flags(options),
+    opcode,
+    ...(immediate === undefined ? {} : { immediate }),
+    ...(invalidateKey === undefined ? {} : { invalidateKey }),
+    ...(to === undefined ? {} : { datagram: { address: to.address.handle, qpn: to.qpn, queueKey: to.queueKey } }),
+  }
+}
+
+const remote = ({ address, rkey }: RemoteMemory) => ({ remoteAddress: address, remoteKey: rkey })
+
+export const writeWork = (
+  identity: WorkIdentity,
+  from: SendSource,
+  to: RemoteMemory,
+  options: WriteOptions = {},
+): SendWork => ({
+  ...identity,
+  ...source(from),
+  ...flags(options),
+  ...remote(to),
+  opcode: options.immediate === undefined ? WrOpcode.RdmaWrite : WrOpcode.RdmaWriteWithImm,
+  ...(options.immediate === undefined ? {} : { immediate: options.immediate }),
+})
+
+export const readWork = (
+  identity: WorkIdentity,
+  into: LocalMemory,
+  from: RemoteMemory,
+  options: WorkFlags = {},
+): SendWork => ({
+  ...identity,
+  ...flags(options),
+  ...remote(from),
+  sges: sgesOf(into),
+  opcode: WrOpcode.RdmaRead,
+})
+
+export const compareAndSwapWork = (
+  identity: WorkIdentity,
+  into: LocalMemory,
+  at: RemoteMemory,
+  { compare, swap }: { readonly compare: bigint; readonly swap: bigint },
+  options: WorkFlags = {},
+): SendWork => ({
+  ...identity,
+  ...flags(options),
+  ...remote(at),
+  sges: sgesOf(into),
+  opcode: WrOpcode.AtomicCmpAndSwp,
+  compareAdd: compare,
+  swap,
+})
+
+export const fetchAndAddWork = (
+  identity: WorkIdentity,
+  into: LocalMemory,
+  at: RemoteMemory,
+  add: bigint,
+  options: WorkFlags = {},
+): SendWork => ({
+  ...identity,
+  ...flags(options),
+  ...remote(at),
+  sges: sgesOf(into),
+  opcode: WrOpcode.AtomicFetchAndAdd,
+  compareAdd: add,
+})
+
+/** The octets of a number as the machine has it, low octet first. */
+const octetsOf = (value: bigint): Uint8Array => {
+  const octets = new Uint8Array(8)
+  new DataView(octets.buffer).setBigUint64(0, BigInt.asUintN(64, value), true)
+  return octets
+}
+
+export const atomicWriteWork = (
+  identity: WorkIdentity,
+  value: bigint | Uint8Array,
+  at: RemoteMemory,
+  options: WorkFlags = {},
+): SendWork => ({
+  ...identity,
+  ...flags(options),
+  ...remote(at),
+  sges: [],
+  inline: typeof value === "bigint" ? octetsOf(value) : value,
+  opcode: WrOpcode.AtomicWrite,
+})
+
+export const invalidateWork = (identity: WorkIdentity, key: number, options: WorkFlags = {}): SendWork => ({
+  ...identity,
+  ...flags(options),
+  sges: [],
+  opcode: WrOpcode.LocalInv,
+  invalidateKey: key,
+})
+
+/** The part of its region that a window is bound to, as requests name it. */
+export const bindPlace = ({ region, offset = 0, length = region.length - offset, access }: BindOptions) => ({
+  region: region.handle,
+  address: region.address + offset,
+  length,
+  access: accessBits(access),
+})
+
+/** Binds a window of type 2 under a key of the program's choice. */
+export const bindWork = (
+  identity: WorkIdentity,
+  window: MemoryWindow,
+  remoteKey: number,
+  options: BindOptions & WorkFlags,
+): SendWork => ({
+  ...identity,
+  ...flags(options),
+  sges: [],
+  opcode: WrOpcode.BindMw,
+  bind: { window: window.handle, remoteKey, ...bindPlace(options) },
+})
+
+/** The key after this one: its tag, the lowest 8 bits, is one more (ibv_inc_rkey). */
+export const nextKey = (key: number): number => ((key & 0xffffff00) | ((key + 1) & 0xff)) >>> 0
+
+/** What an atomic has found: it puts it into memory as the machine has numbers, low octet first. */
+export const foundIn = ({ octets }: MemoryRange): bigint =>
+  new DataView(octets.buffer, octets.byteOffset, octets.byteLength).getBigUint64(0, true)
