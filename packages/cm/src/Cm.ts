@@ -65,6 +65,14 @@ export class Cm {
     return this.table.connections.size
   }
 
+  /** Ids of which something is still to be said: those in timewait only wait. */
+  get open(): number {
+    let count = 0
+    for (const { state } of this.table.connections.values())
+      if (state !== "timewait" && state !== "resolveAnswered") count++
+    return count
+  }
+
   /**
    * A datagram of queue pair 1 arrived: 256 octets, which are not kept. What is no message of communication management is
    * counted and dropped.

@@ -97,6 +97,8 @@ export type CmCommand =
   | { readonly type: "disconnect"; readonly id: number; readonly privateData?: Uint8Array }
   | CmResolve
   | CmAnswer
+  /** A request, or a resolve request, is not answered, so that the peer asks again: there is no room for it now. */
+  | { readonly type: "ignore"; readonly id: number }
   /** The program is done with this id, in any state: the peer is told what it has to know, and no event follows. */
   | { readonly type: "close"; readonly id: number }
 

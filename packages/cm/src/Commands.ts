@@ -260,6 +260,7 @@ const allowed: Readonly<
   ],
   disconnect: ["established", "disconnectReceived"],
   answer: ["resolveReceived"],
+  ignore: ["requestReceived", "requestDelaySent", "resolveReceived"],
 }
 
 /** Does a command. Throws an `EmitError` for a value out of its range; then nothing has changed. */
@@ -304,6 +305,9 @@ export const execute = (table: Table, now: Time, command: CmCommand): CmResult =
       break
     case "disconnect":
       sendDisconnect(table, now, connection, command.privateData)
+      break
+    case "ignore":
+      table.forget(connection)
       break
     case "answer":
       answerResolve(table, now, connection, command.status, command)

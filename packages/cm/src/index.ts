@@ -1,3 +1,4 @@
+export { type IpCm, portOf, rejectReason, serviceIdOf } from "@rdmakit/wire/cm"
 export { Cm, type CmSettings } from "./Cm.ts"
 export type { CmAccept, CmAnswer, CmCommand, CmConnect, CmRefusal, CmResolve, CmResult } from "./Command.ts"
 export type { CmEvent, CmReplyEvent, CmRequestEvent } from "./Event.ts"

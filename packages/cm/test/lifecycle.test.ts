@@ -304,6 +304,18 @@ describe("close", () => {
   })
 })
 
+it("a request that is ignored is asked for again, and is a new one", () => {
+  const pair = new Pair()
+  pair.do(pair.server, { type: "listen", serviceId: service })
+  pair.do(pair.client, connect)
+  pair.run(1e9)
+  pair.do(pair.server, { type: "ignore", id: pair.server.last("request").id })
+  expect(pair.server.cm.open).toBe(0)
+  pair.run(8 * SECOND_PS)
+  expect(kinds(pair)).toEqual(["request", "request"])
+  expect(pair.server.types()).toEqual(["request", "request"])
+})
+
 describe("commands that cannot be", () => {
   const pair = new Pair()
   const { client } = pair.establish()
