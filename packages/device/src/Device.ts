@@ -223,8 +223,7 @@ export class Device implements Adapter {
     this.core.events.raise({ type: "CQ_ERR", cq })
     for (const qp of this.core.queuePairs.values()) {
       if (qp.sendCq !== cq && qp.recvCq !== cq) continue
-      qp.fail()
-      this.core.events.raise({ type: "QP_FATAL", qp })
+      if (qp.fail()) this.core.events.raise({ type: "QP_FATAL", qp })
     }
   }
 }

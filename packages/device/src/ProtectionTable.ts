@@ -31,12 +31,34 @@ export class KeyEntry {
   readonly window: MemoryWindow | undefined
   /** Called when a peer has written under this key. */
   onWrite: (() => void) | undefined = undefined
+  private numbers: DataView | undefined = undefined
 
   constructor(index: number, tag: number, remote: boolean, window: MemoryWindow | undefined) {
     this.index = index
     this.key = ((index << 8) | tag) >>> 0
     this.remote = remote
     this.window = window
+  }
+
+  /** The octets as numbers: exactly these, so that what lies beside them is out of its reach too. */
+  view(): DataView {
+    const { octets } = this
+    if (
+      this.numbers?.buffer !== octets.buffer ||
+      this.numbers.byteLength !== octets.byteLength ||
+      this.numbers.byteOffset !== octets.byteOffset
+    ) {
+      this.numbers = new DataView(octets.buffer, octets.byteOffset, octets.byteLength)
+    }
+    return this.numbers
+  }
+
+  /** It opens nothing for good, and holds no memory. */
+  close(): void {
+    this.valid = false
+    this.octets = NO_OCTETS
+    this.numbers = undefined
+    this.onWrite = undefined
   }
 
   /** From now on another tag: who has the old key has nothing. */
@@ -96,8 +118,7 @@ export class ProtectionTable implements Memory {
 
   remove(entry: KeyEntry): void {
     if (this.entries[entry.index] !== entry) return
-    entry.valid = false
-    entry.octets = NO_OCTETS
+    entry.close()
     this.entries[entry.index] = undefined
     this.regions.delete(entry)
     this.idle.push({ index: entry.index, tag: (entry.key + 1) & 0xff })
@@ -224,19 +245,11 @@ export class ProtectionTable implements Memory {
   }
 
   private load(): bigint {
-    const octets = this.entry!.octets
-    let value = 0n
-    for (let i = 7; i >= 0; i -= 1) value = (value << 8n) | BigInt(octets[this.at + i]!)
-    return value
+    return this.entry!.view().getBigUint64(this.at, true)
   }
 
   private store(value: bigint): void {
-    const octets = this.entry!.octets
-    let rest = BigInt.asUintN(64, value)
-    for (let i = 0; i < 8; i += 1) {
-      octets[this.at + i] = Number(rest & 0xffn)
-      rest >>= 8n
-    }
+    this.entry!.view().setBigUint64(this.at, BigInt.asUintN(64, value), true)
   }
 }
 

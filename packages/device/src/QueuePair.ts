@@ -302,11 +302,12 @@ export class QueuePair {
     this.pd.release()
   }
 
-  /** Moves it to ERR because one of its queues cannot work any more. */
-  fail(): void {
-    if (!this.alive || this.engine.state === QpState.Reset || this.engine.state === QpState.Err) return
+  /** Moves it to ERR because one of its queues cannot work any more. False: it was there, or in RESET. */
+  fail(): boolean {
+    if (!this.alive || this.engine.state === QpState.Reset || this.engine.state === QpState.Err) return false
     this.engine.command(this.core.world.now, { type: "modify", state: QpState.Err, settings: {} })
     this.core.world.kick(this.engine)
+    return true
   }
 
   private settingsOf(attributes: QpAttributes): Partial<QpSettings> {

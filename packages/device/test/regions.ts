@@ -37,23 +37,3 @@ export const attempts = (
   expect(out.every((octet) => octet === 0)).toBe(true)
   return faults
 }
-
-describe("a program that waits for memory to change", () => {
-  it("is told when a peer has written, and of nothing else", () => {
-    const at = lab()
-    const { mr, start, user } = region(at)
-    const { memory } = at.device
-    const seen: Array<number> = []
-    mr.onWrite(() => seen.push(mr.octets[0]!))
-    expect(memory.write(user, mr.rkey, true, start, INK, 0, 8)).toBe(MemoryFault.None)
-    expect(seen).toEqual([0x55])
-    memory.write(user, mr.rkey, true, start, INK, 0, 0)
-    memory.write(user, mr.rkey, true, start + PAGE, INK, 0, 8)
-    memory.write(user, mr.lkey, false, start, INK, 0, 8)
-    memory.compareAndSwap(user, mr.rkey, start, 0n, 0n)
-    expect(seen.length).toBe(1)
-    mr.onWrite(undefined)
-    memory.write(user, mr.rkey, true, start, INK, 0, 8)
-    expect(seen.length).toBe(1)
-  })
-})
