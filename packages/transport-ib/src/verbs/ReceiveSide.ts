@@ -37,11 +37,6 @@ export class ReceiveSide {
   get outstanding(): number {
     return this.waiting.length - this.head + (this.current === undefined ? 0 : 1)
   }
-  /** Receives that no message has begun to fill. */
-  get free(): number {
-    return this.waiting.length - this.head
-  }
-
   /** @throws RangeError when it is full: the device has counted */
   post(request: ReceiveRequest): void {
     if (this.outstanding >= this.most) throw new RangeError(`receive queue: more than ${this.most} receives`)

@@ -144,11 +144,12 @@ export class Replies {
   /** A short reply may leave: an acknowledgement, or the response of an atomic. */
   get controlPending(): boolean {
     const resource = this.resources.pending
-    return resource === undefined ? this.syndrome !== NONE : resource.opcode !== Bth.ReadRequest
+    return resource === undefined ? this.syndrome !== NONE : isAtomic(resource)
   }
-  /** A READ response may leave. */
+  /** A READ response may leave. Linux rxe answers ATOMIC_WRITE as a READ of no bytes. */
   get dataPending(): boolean {
-    return this.resources.pending?.opcode === Bth.ReadRequest
+    const resource = this.resources.pending
+    return resource !== undefined && !isAtomic(resource)
   }
   get idle(): boolean {
     return this.syndrome === NONE && this.resources.pending === undefined
@@ -161,14 +162,9 @@ export class Replies {
       this.fillAcknowledge(out)
       return
     }
-    const atomic = resource.opcode !== Bth.AtomicWrite
-    // Linux rxe answers ATOMIC_WRITE as a READ of no bytes.
-    const opcode = atomic ? Bth.AtomicAcknowledge : Bth.ReadResponseOnly
-    const at = this.fill(out, opcode, resource.next, 0, Syndrome.Ack)
-    if (atomic) {
-      out.pool.extension[at + EXT.compare] = resource.originalHigh
-      out.pool.extension[at + EXT.compare + 1] = resource.originalLow
-    }
+    const at = this.fill(out, Bth.AtomicAcknowledge, resource.next, 0, Syndrome.Ack)
+    out.pool.extension[at + EXT.compare] = resource.originalHigh
+    out.pool.extension[at + EXT.compare + 1] = resource.originalLow
     this.resources.sent(resource)
   }
 
@@ -203,7 +199,8 @@ export class Replies {
   private get credits(): number {
     const { config, sharedReceives } = this.context
     if (!config.endToEndCredits || sharedReceives !== undefined) return CREDITS_INVALID
-    return creditCode(this.receives.free)
+    // The receive that a message is coming into is counted: the message is not.
+    return creditCode(this.receives.outstanding)
   }
 
   /** Fills the READ response packet that is due. */
@@ -238,6 +235,8 @@ export class Replies {
     this.context.broken = Break.Error
   }
 }
+
+const isAtomic = ({ opcode }: Resource): boolean => opcode === Bth.CompareSwap || opcode === Bth.FetchAdd
 
 const readOpcode = (first: boolean, last: boolean): number => {
   if (first) return last ? Bth.ReadResponseOnly : Bth.ReadResponseFirst
