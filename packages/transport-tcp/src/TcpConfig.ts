@@ -1,0 +1,115 @@
+import { Ecn } from "@rdmakit/packet"
+import type { ControllerFactory, Framing, Time } from "@rdmakit/protocol"
+
+/** How TCP connections behave. One object serves every connection of a world. */
+export interface TcpConfig {
+  readonly controller: ControllerFactory
+  /** Maximum segment size, bytes of payload. Default 1,448: what Ethernet's 1,500 leave beside IPv4, TCP and time stamps. */
+  readonly mtuBytes: number
+  /** Default `tcpFraming`. */
+  readonly framing: Framing
+  /** Least retransmission timeout, ps. Default 200 ms (Linux); RFC 6298 §2.4 has 1 s. */
+  readonly leastTimeoutPs: Time
+  /** Timeout before the first round trip is known, ps. Default 1 s (RFC 6298 §2.1). */
+  readonly initialTimeoutPs: Time
+  /** Most that a timeout grows to, ps. Default 120 s (Linux). */
+  readonly mostTimeoutPs: Time
+  /** Timeouts in a row after which the connection ends. Default 15 (Linux, tcp_retries2). */
+  readonly retryCount: number
+  /** Segments that one acknowledgement answers at most. Default 2 (RFC 5681 §4.2); 1 answers each at once. */
+  readonly ackEvery: number
+  /** How long an acknowledgement is held back at most, ps. Default 40 ms (Linux; RFC 5681 §4.2 allows 500). */
+  readonly delayedAckPs: Time
+  /**
+   * "rack-tlp", the default: by time of sending, with a probe for a lost tail (RFC 8985). "sack": three segments beyond
+   * (RFC 6675).
+   */
+  readonly lossDetection: "rack-tlp" | "sack"
+  /**
+   * Segments that are sent together: less than that, and less than a third of the window, waits for more room, as a sender
+   * with segmentation offload waits (Linux, tcp_tso_should_defer). Default 1: no offload.
+   */
+  readonly offloadSegments: number
+  /** Segments out of order that a receiver keeps. Default 2^20. */
+  readonly reorderSegments: number
+  /** Code point of data. Default not capable; `ecn` and `cnp` controllers get Capable0. */
+  readonly ecn: number
+}
+
+export type TcpTransportOptions = Partial<TcpConfig> & Pick<TcpConfig, "controller">
+
+/** An option that TCP cannot work with. */
+export class TcpTransportError extends Error {
+  readonly _tag = "TcpTransportError"
+  override readonly name = "TcpTransportError"
+  readonly option: string
+  readonly value: unknown
+  readonly expected: string
+
+  constructor(option: string, value: unknown, expected: string) {
+    super(`tcp: ${option} is ${String(value)}, expected ${expected}`)
+    this.option = option
+    this.value = value
+    this.expected = expected
+  }
+}
+
+const MS = 1e9
+
+/**
+ * TCP over IPv4 as it is on the wire: 14 Ethernet + 20 IPv4 + 20 TCP + 12 time stamps (RFC 7323) + 4 FCS, and 20 bytes of
+ * preamble and gap. An acknowledgement with three blocks of SACK would take 28 more; they are not counted.
+ */
+export const tcpFraming: Framing = {
+  name: "tcp",
+  dataBytes: 90,
+  telemetryBytes: 0,
+  leastBytes: 84,
+  ackBytes: 90,
+  cnpBytes: 90,
+  pfcBytes: 84,
+}
+
+const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
+  if (!legal) throw new TcpTransportError(option, value, expected)
+}
+
+/** Fills in the defaults. @throws TcpTransportError */
+export const tcpConfig = (options: TcpTransportOptions): TcpConfig => {
+  const { needs } = options.controller
+  const config: TcpConfig = {
+    mtuBytes: 1448,
+    framing: tcpFraming,
+    leastTimeoutPs: 200 * MS,
+    initialTimeoutPs: 1000 * MS,
+    mostTimeoutPs: 120_000 * MS,
+    retryCount: 15,
+    ackEvery: 2,
+    delayedAckPs: 40 * MS,
+    lossDetection: "rack-tlp",
+    offloadSegments: 1,
+    reorderSegments: 2 ** 20,
+    ecn: needs.includes("ecn") || needs.includes("cnp") ? Ecn.Capable0 : Ecn.NotCapable,
+    ...options,
+  }
+  const { leastTimeoutPs, mostTimeoutPs, lossDetection } = config
+  for (const option of ["mtuBytes", "ackEvery", "offloadSegments", "reorderSegments", "retryCount"] as const) {
+    const value = config[option]
+    const least = option === "retryCount" ? 0 : 1
+    check(option, value, Number.isSafeInteger(value) && value >= least, `an integer of at least ${least}`)
+  }
+  check("mtuBytes", config.mtuBytes, config.mtuBytes < 2 ** 31, "below 2^31 bytes")
+  check("reorderSegments", config.reorderSegments, config.reorderSegments < 2 ** 23, "below 2^23")
+  for (const option of ["leastTimeoutPs", "initialTimeoutPs", "mostTimeoutPs"] as const)
+    check(option, config[option], config[option] > 0 && config[option] < Infinity, "a finite time above 0")
+  check(
+    "mostTimeoutPs",
+    mostTimeoutPs,
+    mostTimeoutPs >= leastTimeoutPs,
+    `at least leastTimeoutPs, ${leastTimeoutPs} ps`,
+  )
+  check("delayedAckPs", config.delayedAckPs, config.delayedAckPs >= 0, "a time of at least 0")
+  check("lossDetection", lossDetection, ["rack-tlp", "sack"].includes(lossDetection), "rack-tlp or sack")
+  check("ecn", config.ecn, [0, 1, 2, 3].includes(config.ecn), "0 to 3")
+  return config
+}

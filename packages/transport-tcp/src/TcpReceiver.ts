@@ -1,0 +1,143 @@
+import { Ecn, Flag, Layout, Opcode, type Packet, PSN_MASK, psnDistance } from "@rdmakit/packet"
+import { type FlowAddress, NEVER, type Time } from "@rdmakit/protocol"
+import { Intervals } from "./Intervals.ts"
+import type { TcpConfig } from "./TcpConfig.ts"
+
+/** Blocks that an acknowledgement has room for beside time stamps (RFC 2018 §3). */
+const BLOCKS = 3
+/** What is kept of recent blocks, most recent first. */
+const RECENT = 4
+
+/**
+ * The half of a connection that receives: it delivers in order, keeps what comes out of order, and acknowledges: every
+ * second segment or after a while (RFC 5681 §4.2), at once what is out of order or closes a gap, the end of a message (as
+ * Linux does once its reader has taken all), and a mark. An acknowledgement echoes a mark of any segment it answers.
+ */
+export abstract class TcpReceiver {
+  readonly node: number
+  readonly priority: number
+  readonly flow: number
+  port = -1
+  place = -1
+  controlPending = false
+
+  protected readonly config: TcpConfig
+  protected readonly peer: number
+  /** When an acknowledgement that is held back has to go, ps. */
+  protected ackTime: Time = NEVER
+
+  private expected = 0
+  private receivedBytes = 0
+  private readonly ahead = new Intervals()
+  /** The latest blocks out of order, by any number in each; and a segment that came twice, or -1 (RFC 2883). */
+  private readonly recent: Array<number> = []
+  private duplicate = -1
+  private owed = 0
+  private marked = false
+  private replyStamp: Time = 0
+
+  constructor(config: TcpConfig, address: FlowAddress) {
+    this.config = config
+    this.node = address.node
+    this.peer = address.peer
+    this.priority = address.priority
+    this.flow = address.flow
+  }
+
+  /** Bytes of the peer's messages that came, each once. */
+  get bytesReceived(): number {
+    return this.receivedBytes
+  }
+
+  protected handleData(now: Time, packet: Packet): void {
+    const number = this.expected + psnDistance(packet.psn, this.expected & PSN_MASK)
+    const mark = packet.ecn === Ecn.Experienced
+    if (mark) this.marked = true
+    const urgent = this.take(number, packet) || mark
+    // RFC 7323 §4.3: the stamp of the segment that brought the left edge here, or of one out of order: it is what a sender
+    // takes the round trip of.
+    if (this.owed === 0 || urgent) this.replyStamp = packet.stamp
+    this.owed++
+    if (urgent || this.owed >= this.config.ackEvery || packet.has(Flag.AckRequest)) this.controlPending = true
+    else if (this.ackTime === NEVER) this.ackTime = now + this.config.delayedAckPs
+  }
+
+  /** True when the sender should know at once. */
+  private take(number: number, packet: Packet): boolean {
+    const { ahead } = this
+    if (number < this.expected || ahead.has(number)) {
+      this.duplicate = number
+      return true
+    }
+    if (number > this.expected) {
+      if (number - this.expected >= this.config.reorderSegments) return true
+      this.receivedBytes += packet.payloadBytes
+      ahead.add(number, number + 1)
+      this.remember(number)
+      return true
+    }
+    this.receivedBytes += packet.payloadBytes
+    this.expected++
+    if (ahead.count === 0) return false
+    this.expected = ahead.firstMissing(this.expected)
+    ahead.trim(this.expected)
+    return true
+  }
+
+  private remember(number: number): void {
+    const { recent, ahead } = this
+    const start = ahead.start
+    const end = ahead.end
+    let kept = 0
+    for (let index = 0; index < recent.length && kept < RECENT - 1; index++) {
+      const each = recent[index]!
+      if (each < this.expected || (each >= start && each < end)) continue
+      recent[kept++] = each
+    }
+    recent.length = kept
+    recent.unshift(number)
+  }
+
+  /** The delayed acknowledgement is due. */
+  protected ackDue(now: Time): void {
+    if (this.ackTime > now) return
+    this.ackTime = NEVER
+    this.controlPending = this.owed > 0
+  }
+
+  protected fillAck(out: Packet, udpPorts: number): void {
+    this.controlPending = false
+    out.meta = Opcode.Acknowledge | (this.marked ? Flag.CongestionEcho : 0) | (this.priority << 24)
+    out.wireBytes = this.config.framing.ackBytes
+    out.psn = this.expected & PSN_MASK
+    out.setNodes(this.node, this.peer)
+    out.udpPorts = udpPorts
+    out.flow = this.flow
+    out.stamp = this.replyStamp
+    if (this.ahead.count > 0 || this.duplicate >= 0) this.fillBlocks(out)
+    this.owed = 0
+    this.marked = false
+    this.ackTime = NEVER
+  }
+
+  private fillBlocks(out: Packet): void {
+    const { ahead } = this
+    const first = out.extend() + Layout.EXT.sackRanges
+    let at = first
+    // A segment that came twice goes first (RFC 2883 §4).
+    if (this.duplicate >= 0) at = putBlock(out, at, this.duplicate, this.duplicate + 1)
+    this.duplicate = -1
+    for (const number of this.recent) {
+      if (at === first + 2 * BLOCKS) break
+      if (number < this.expected || !ahead.has(number)) continue
+      at = putBlock(out, at, ahead.blockStart(number), ahead.firstMissing(number))
+    }
+    out.pool.extension[first - Layout.EXT.sackRanges + Layout.EXT.sackBlocks] = (at - first) / 2
+  }
+}
+
+const putBlock = (out: Packet, at: number, start: number, end: number): number => {
+  out.pool.extension[at] = start & PSN_MASK
+  out.pool.extension[at + 1] = end & PSN_MASK
+  return at + 2
+}

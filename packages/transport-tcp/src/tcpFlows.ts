@@ -1,0 +1,15 @@
+import { type FlowTransport, makeAck } from "@rdmakit/protocol"
+import type { TcpConfig } from "./TcpConfig.ts"
+import { TcpEndpoint } from "./TcpEndpoint.ts"
+
+/** TCP connections as a transport of flows: each flow is one, established before it starts, and a message on it. */
+export const tcpFlows = (config: TcpConfig): FlowTransport => ({
+  name: "tcp",
+  mtuBytes: config.mtuBytes,
+  framing: config.framing,
+  telemetry: false,
+  open: (hops) => {
+    const ack = makeAck(hops)
+    return (now, address) => new TcpEndpoint(now, config, ack, address)
+  },
+})

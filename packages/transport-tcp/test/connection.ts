@@ -1,0 +1,75 @@
+import { tcp } from "@rdmakit/cc-cubic"
+import { EnginePair, type EnginePairOptions } from "@rdmakit/conformance"
+import { PacketPool } from "@rdmakit/packet"
+import {
+  type ControllerFactory,
+  type FlowAddress,
+  type FlowCommand,
+  type FlowEvent,
+  makeAck,
+  type PathInfo,
+} from "@rdmakit/protocol"
+import { TcpEndpoint, type TcpTransportOptions, tcpConfig } from "../src/index.ts"
+
+/** 10 Gb/s and 20 µs there and back. */
+export const path: PathInfo = {
+  lineRateBps: 10e9,
+  baseRttPs: 20e6,
+  windowBytes: 25_000,
+  mtuBytes: 1000,
+  timeModulusPs: Infinity,
+  bytesModulus: Infinity,
+  flow: 0,
+  seed: 0,
+}
+
+/** A window that stays as it is; it notes what it is told of losses. */
+export const fixedWindow = (window: number, told: Array<boolean> = []): ControllerFactory => ({
+  name: "fixed",
+  needs: [],
+  make: (_now, { lineRateBps }) => ({
+    window,
+    rate: lineRateBps,
+    nextTimer: Number.POSITIVE_INFINITY,
+    onSent: () => {},
+    onAck: () => false,
+    onCnp: () => false,
+    onLoss: (_time, timeout) => {
+      told.push(timeout)
+      return false
+    },
+    onTimer: () => false,
+    metrics: () => ({}),
+  }),
+})
+
+/** The two ends of a connection, here node 0 and there node 1. */
+export const endsOf = (
+  now: number,
+  options: Partial<TcpTransportOptions> = {},
+): readonly [TcpEndpoint, TcpEndpoint] => {
+  const config = tcpConfig({ controller: tcp({ variant: "newreno" }), mtuBytes: 1000, ...options })
+  const ack = makeAck(1)
+  const end = (node: number): FlowAddress => ({
+    node,
+    peer: 1 - node,
+    udpPort: node === 0 ? 50_000 : 5001,
+    peerUdpPort: node === 0 ? 5001 : 50_000,
+    priority: 3,
+    flow: node,
+    path,
+  })
+  return [new TcpEndpoint(now, config, ack, end(0)), new TcpEndpoint(now, config, ack, end(1))]
+}
+
+export interface Setup extends Partial<Omit<EnginePairOptions<FlowCommand, FlowEvent>, "pool" | "ends">> {
+  readonly options?: Partial<TcpTransportOptions>
+}
+
+/** A connection through a network of 10 µs each way, unless `path` says otherwise. */
+export const connect = ({ options, ...network }: Setup = {}) => {
+  const pool = new PacketPool()
+  const ends = endsOf(network.now ?? 0, options)
+  const pair = new EnginePair<FlowCommand, FlowEvent>({ path: () => [10e6], ...network, pool, ends })
+  return { pool, ends, pair }
+}
