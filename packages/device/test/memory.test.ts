@@ -80,6 +80,8 @@ describe("what a peer may not do", () => {
     expect(mr.rkey).not.toBe(rkey)
     expect(mr.rkey >>> 8).toBe(rkey >>> 8)
     expect(attempts(at, user, rkey, start, 8)).toEqual(Array(6).fill(MemoryFault.Key))
+    expect(at.device.memory.write(user, lkey, false, start, INK, 0, 8)).toBe(MemoryFault.Key)
+    expect(at.device.memory.read(user, mr.lkey, false, memory.address, 8, new Uint8Array(8), 0)).toBe(MemoryFault.None)
     const moved = mr.rkey
     mr.dereg()
     expect(attempts(at, user, rkey, start, 8)).toEqual(Array(6).fill(MemoryFault.Key))

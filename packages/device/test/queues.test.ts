@@ -117,6 +117,13 @@ describe("completion queues", () => {
     gone.destroy()
     expect(at.world.detached).toEqual([gone.engine])
     expect(Array.from({ length: at.cq.length }, () => at.cq.pollOne()?.id)).toEqual([0, 3, 6, 9])
+    const sends = at.device.createCq(4)
+    const split = at.qp({ sendCq: sends })
+    complete(at, split, 20)
+    complete(at, split, 21, false, "receive")
+    expect([sends.length, at.cq.length]).toEqual([1, 1])
+    split.destroy()
+    expect([sends.length, at.cq.length]).toEqual([0, 0])
     // Nor does anything come of what its engine had still to say.
     complete(at, gone, 99)
     at.device.handleEvent(0, gone.engine, { type: "async", event: "QP_FATAL" })
