@@ -103,9 +103,11 @@ static uint8_t pattern(uint64_t at, uint64_t seed) { return at * 7 + (at >> 8) *
 
 void memory(const char *what) {
   struct object *o = find(MR, text("mr", "m"));
-  uint64_t start = number("offset", 0), bytes = number("bytes", o->bytes), seed = number("seed", 0);
+  uint64_t start = number("offset", 0), seed = number("seed", 0);
   uint64_t origin = number("origin", 0); // place in the pattern of the first octet
-  if (start > o->bytes || bytes > o->bytes - start) return failed(EFAULT);
+  if (start > o->bytes) return failed(EFAULT);
+  uint64_t bytes = number("bytes", o->bytes - start);
+  if (bytes > o->bytes - start) return failed(EFAULT);
   uint8_t *p = o->octets + start;
   if (!strcmp(what, "fill")) {
     for (uint64_t i = 0; i < bytes; i++) p[i] = pattern(origin + i, seed);
@@ -137,7 +139,10 @@ void memory(const char *what) {
 
 static void command(const char *word) {
   if (!strcmp(word, "open")) return open_device();
-  if (!strcmp(word, "exit")) exit(0);
+  if (!strcmp(word, "exit")) {
+    done();
+    exit(0);
+  }
   if (!context) return failed(ENODEV);
   if (!strcmp(word, "pd") || !strcmp(word, "mr") || !strcmp(word, "mw") || !strcmp(word, "cq") || !strcmp(word, "srq") ||
       !strcmp(word, "qp") || !strcmp(word, "ah"))

@@ -81,11 +81,6 @@ export class AgentChannel {
     })
   }
 
-  /** A line that nothing answers. */
-  send(line: string): void {
-    this.#port.write(`${line}\n`)
-  }
-
   #next<A>(work: () => Promise<A>): Promise<A> {
     this.#waiting += 1
     const result = this.#last.then(work, work).finally(() => {

@@ -192,11 +192,6 @@ export class Guest {
     }
   }
 
-  /** Ends the verbs peer, which frees what it made; another takes its place. */
-  leavePeer(): void {
-    this.#agents[AGENTS]!.send("exit")
-  }
-
   /** Ends the guest, at once. */
   async stop(): Promise<void> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill("SIGKILL")

@@ -39,7 +39,8 @@ export class LinuxPeer implements VerbsPeer {
   }
 
   async leave(): Promise<void> {
-    this.#guest.leavePeer()
+    // The program ends, its kernel frees what it made, and another program takes its place.
+    await this.#guest.peer("exit", 10)
   }
 }
 
