@@ -1,4 +1,3 @@
-import { tcp } from "@rdmakit/cc-cubic"
 import { EnginePair, type EnginePairOptions } from "@rdmakit/conformance"
 import { PacketPool } from "@rdmakit/packet"
 import {
@@ -48,7 +47,7 @@ export const endsOf = (
   now: number,
   options: Partial<TcpTransportOptions> = {},
 ): readonly [TcpEndpoint, TcpEndpoint] => {
-  const config = tcpConfig({ controller: tcp({ variant: "newreno" }), mtuBytes: 1000, ...options })
+  const config = tcpConfig({ controller: fixedWindow(20_000), mtuBytes: 1000, ...options })
   const ack = makeAck(1)
   const end = (node: number): FlowAddress => ({
     node,

@@ -1,0 +1,194 @@
+import type { Crossing } from "@rdmakit/conformance"
+import { Ecn, Opcode } from "@rdmakit/packet"
+import { describe, expect, it } from "vitest"
+import { connect, fixedWindow } from "./connection.ts"
+
+const MS = 1e9
+const US = 1e6
+
+/** Loses the data packets whose ordinals are given, and no other. */
+const losing = (...ordinals: ReadonlyArray<number>) => {
+  let data = 0
+  return ({ opcode }: Crossing): ReadonlyArray<number> =>
+    opcode < Opcode.Acknowledge && ordinals.includes(data++) ? [] : [10 * US]
+}
+
+const dataOf = (sent: ReadonlyArray<Crossing>) => sent.filter(({ opcode }) => opcode < Opcode.Acknowledge)
+
+describe("acknowledgements (RFC 5681 §4.2)", () => {
+  it("answer every second segment, the end of a message at once, and anything after 40 ms", () => {
+    const { pair } = connect({ options: { controller: fixedWindow(5000) } })
+    pair.command(0, { message: 0, writeBytes: 5000 })
+    pair.run()
+    const acks = pair.sent.filter(({ opcode }) => opcode === Opcode.Acknowledge)
+    expect(acks.map(({ psn }) => psn)).toEqual([2, 4, 5])
+    // A segment of a message of two that comes alone: the window has room for one.
+    const lone = connect({ options: { controller: fixedWindow(1000) } })
+    lone.pair.command(0, { message: 0, writeBytes: 2000 })
+    lone.pair.run()
+    const times = lone.pair.sent.filter(({ opcode }) => opcode === Opcode.Acknowledge).map(({ time }) => time)
+    expect(times).toEqual([10 * US + 40 * MS, expect.any(Number)])
+  })
+
+  it("echo a mark at once", () => {
+    const { pair } = connect({
+      options: { controller: fixedWindow(9000), ecn: Ecn.Capable0 },
+      onWay: (packet, { psn, opcode }) => {
+        if (opcode < Opcode.Acknowledge && psn === 2) packet.ecn = Ecn.Experienced
+      },
+    })
+    pair.command(0, { message: 0, writeBytes: 6000 })
+    pair.run()
+    const acks = pair.sent.filter(({ opcode }) => opcode === Opcode.Acknowledge)
+    expect(acks.map(({ psn, meta }) => [psn, (meta >> 9) & 1])).toEqual([
+      [2, 0],
+      [3, 1],
+      [5, 0],
+      [6, 0],
+    ])
+  })
+})
+
+describe("losses in the middle", () => {
+  it.each(["rack-tlp", "sack"] as const)("%s: what is lost is sent again, once, without a timeout", (lossDetection) => {
+    const told: Array<boolean> = []
+    const { ends, pair } = connect({
+      options: { controller: fixedWindow(20_000, told), lossDetection },
+      path: losing(3, 4, 9),
+    })
+    pair.command(0, { message: 0, writeBytes: 40_000 })
+    pair.run(100 * MS)
+    expect(pair.events.map(({ event }) => event.type)).toEqual(["completed"])
+    expect(
+      dataOf(pair.sent)
+        .filter(({ meta }) => (meta & (1 << 11)) !== 0)
+        .map(({ psn }) => psn),
+    ).toEqual([3, 4, 9])
+    expect([ends[0].timeouts, ends[0].recoveries, told]).toEqual([0, 1, [false]])
+    expect(ends[1].bytesReceived).toBe(40_000)
+  })
+
+  it("what is lost again is found by time (RFC 8985), where counting waits for the timeout", () => {
+    // Segment 3 and, as the 21st to leave, its retransmission.
+    const run = (lossDetection: "rack-tlp" | "sack") => {
+      const lost = new Set([3])
+      let again = 0
+      const { ends, pair } = connect({
+        options: { controller: fixedWindow(20_000), lossDetection },
+        path: ({ opcode, psn, meta }) => {
+          if (opcode >= Opcode.Acknowledge || !lost.has(psn)) return [10 * US]
+          const isAgain = (meta & (1 << 11)) !== 0
+          return !isAgain || again++ === 0 ? [] : [10 * US]
+        },
+      })
+      pair.command(0, { message: 0, writeBytes: 100_000 })
+      pair.run(1000 * MS)
+      expect(pair.events.map(({ event }) => event.type)).toEqual(["completed"])
+      return ends[0].timeouts
+    }
+    expect([run("rack-tlp"), run("sack")]).toEqual([0, 1])
+  })
+
+  it("order alone is not taken for a loss once it was seen (RFC 8985 §6.2)", () => {
+    // Every tenth segment takes 4 µs more, a fifth of a round trip; the first of them less, so that two overtake it.
+    const { ends, pair } = connect({
+      options: { controller: fixedWindow(30_000) },
+      path: ({ opcode, psn }) => {
+        if (opcode >= Opcode.Acknowledge || psn % 10 !== 5) return [10 * US]
+        return [psn === 5 ? 11.8 * US : 14 * US]
+      },
+    })
+    pair.command(0, { message: 0, writeBytes: 300_000 })
+    pair.run(1000 * MS)
+    expect(pair.events.map(({ event }) => event.type)).toEqual(["completed"])
+    expect(ends[0].retransmissions).toBeLessThanOrEqual(2)
+    expect(ends[0].timeouts).toBe(0)
+  })
+})
+
+describe("a lost tail (RFC 8985 §7)", () => {
+  it("a probe finds it after two round trips, and the controller hears of the loss", () => {
+    const told: Array<boolean> = []
+    const { ends, pair } = connect({ options: { controller: fixedWindow(10_000, told) }, path: losing(9) })
+    pair.command(0, { message: 0, writeBytes: 10_000 })
+    pair.run()
+    expect([ends[0].probes, ends[0].timeouts, told]).toEqual([1, 0, [false]])
+    // The ninth segment's acknowledgement waits for 40 ms, and the lone one's probe 40 ms more than two round trips.
+    expect(pair.events[0]!.time).toBeLessThan(90 * MS)
+  })
+
+  it("several lost at the end: the probe's acknowledgement tells of them", () => {
+    const { ends, pair } = connect({ options: { controller: fixedWindow(10_000) }, path: losing(6, 7, 8, 9) })
+    pair.command(0, { message: 0, writeBytes: 10_000 })
+    pair.run()
+    expect([ends[0].probes, ends[0].timeouts]).toEqual([1, 0])
+    expect(pair.events[0]!.time).toBeLessThan(1 * MS)
+  })
+
+  it("without it there is the timeout, 200 ms at least", () => {
+    const { ends, pair } = connect({
+      options: { controller: fixedWindow(10_000), lossDetection: "sack" },
+      path: losing(6, 7, 8, 9),
+    })
+    pair.command(0, { message: 0, writeBytes: 10_000 })
+    pair.run()
+    expect(ends[0].timeouts).toBe(1)
+    expect(pair.events[0]!.time).toBeGreaterThan(200 * MS)
+    expect(pair.events[0]!.time).toBeLessThan(201 * MS)
+  })
+})
+
+describe("timeouts (RFC 6298)", () => {
+  it("double: 1 s before a round trip is known, then 2, 4 and 8; at the end every message is told of", () => {
+    const told: Array<boolean> = []
+    const { pair } = connect({ options: { controller: fixedWindow(3000, told), retryCount: 3 }, path: () => [] })
+    pair.command(0, { message: 7, writeBytes: 3000 })
+    pair.command(0, { message: 8, writeBytes: 1000 })
+    pair.run()
+    const firsts = dataOf(pair.sent).filter(({ psn }) => psn === 0)
+    expect(firsts.map(({ time }) => Math.round(time / 1e12))).toEqual([0, 1, 3, 7])
+    expect(pair.events.map(({ event }) => [event.type, event.message])).toEqual([
+      ["failed", 7],
+      ["flushed", 8],
+    ])
+    expect(Math.round(pair.events[0]!.time / 1e12)).toBe(15)
+    expect(told).toEqual([true, true, true])
+    pair.command(0, { message: 9, writeBytes: 1 })
+    pair.run()
+    expect(pair.events.at(-1)!.event).toMatchObject({ type: "flushed", message: 9 })
+  })
+
+  it("never grow beyond the most", () => {
+    const { pair } = connect({
+      options: { controller: fixedWindow(1000), retryCount: 4, mostTimeoutPs: 2e12 },
+      path: () => [],
+    })
+    pair.command(0, { message: 0, writeBytes: 1000 })
+    pair.run()
+    expect(Math.round(pair.events[0]!.time / 1e12)).toBe(1 + 2 + 2 + 2 + 2)
+  })
+})
+
+describe("segmentation offload", () => {
+  it("waits for room of a burst, and sends it together", () => {
+    // The window is full after 24 segments; the next leaves with the first acknowledgement, or with the eighth.
+    const next = (offloadSegments: number): number => {
+      const options = { controller: fixedWindow(24_000), offloadSegments, ackEvery: 1 }
+      const { pair } = connect({ options, path: () => [20 * US] })
+      pair.command(0, { message: 0, writeBytes: 96_000 })
+      pair.run()
+      expect(pair.events.map(({ event }) => event.type)).toEqual(["completed"])
+      return dataOf(pair.sent)[24]!.time
+    }
+    // 1,090 bytes at 10 Gb/s.
+    expect(next(8) - next(1)).toBeCloseTo(7 * 0.872 * US, -4)
+  })
+})
+
+describe("what cannot be", () => {
+  it("refuses a size that is no whole number of bytes", () => {
+    const { pair } = connect()
+    for (const writeBytes of [-1, 1.5, Number.NaN])
+      expect(() => pair.command(0, { message: 0, writeBytes })).toThrow(RangeError)
+  })
+})
