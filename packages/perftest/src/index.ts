@@ -40,6 +40,8 @@ export {
   parsePingpong,
 } from "./outofband/PingpongMessage.ts"
 export { emitRping, parseRping, RPING_BYTES, type RpingBuffer } from "./outofband/RpingMessage.ts"
+export { PeerSilent, type ProgramError, WrongOctets } from "./ProgramError.ts"
+export { type OnResult, type PerfReport, perf } from "./perf/Perf.ts"
 export { BANDWIDTH_HEADER, bandwidthLine, LATENCY_HEADER, latencyLine, RESULT_LINE } from "./Report.ts"
 export {
   moderationOf,

@@ -1,0 +1,62 @@
+import type { Completion } from "@rdmakit/protocol"
+import { type CqOverrun, statusName, VerbsError, WorkFailed, type WorkLost } from "@rdmakit/verbs"
+import { Data, Effect } from "effect"
+import type { FormatError } from "./outofband/FormatError.ts"
+import type { OutOfBandError } from "./outofband/OutOfBand.ts"
+
+/** Nothing has come for long: over UC and UD what is lost is not sent again. */
+export class PeerSilent extends Data.TaggedError("PeerSilent")<{
+  /** What was waited for. */
+  readonly waitedFor: string
+  readonly seconds: number
+}> {
+  override get message(): string {
+    return `no ${this.waitedFor} for ${this.seconds} s: UC and UD lose for good what the network loses`
+  }
+}
+
+/** Octets came that were not sent. */
+export class WrongOctets extends Data.TaggedError("WrongOctets")<{
+  /** Of the message, from 0. */
+  readonly number: number
+  /** Where in it, from 0. */
+  readonly offset: number
+  readonly found: number
+  readonly expected: string
+}> {
+  override get message(): string {
+    const { number, offset, found, expected } = this
+    return `message ${number}, octet ${offset}: found 0x${found.toString(16)}, expected ${expected}`
+  }
+}
+
+/** Why a program of this package has not come to its end. */
+export type ProgramError =
+  | VerbsError
+  | WorkFailed
+  | WorkLost
+  | CqOverrun
+  | OutOfBandError
+  | FormatError
+  | PeerSilent
+  | WrongOctets
+
+/** A completion without success, as an error. */
+export const workFailed = (operation: string, completion: Completion): WorkFailed =>
+  new WorkFailed({
+    operation,
+    status: statusName(completion.status),
+    completion,
+    cause: undefined,
+    event: undefined,
+  })
+
+/** Runs code that posts: what the device refuses becomes the effect's error. */
+export const posting = <A>(post: () => A): Effect.Effect<A, VerbsError> =>
+  Effect.try({
+    try: post,
+    catch: (error) => {
+      if (error instanceof VerbsError) return error
+      throw error
+    },
+  })

@@ -1,0 +1,132 @@
+import type { DeviceContext } from "@rdmakit/verbs"
+import { Effect, type Scope } from "effect"
+import { sumOf } from "../Bandwidth.ts"
+import type { LatencyResult } from "../Latency.ts"
+import type { OutOfBandConnection } from "../outofband/OutOfBand.ts"
+import type { PerftestKeys, PerftestResults } from "../outofband/PerftestMessages.ts"
+import { PerftestSession, type Role } from "../outofband/PerftestSession.ts"
+import { type ProgramError, posting } from "../ProgramError.ts"
+import { PerfSettingError, type PerfSettings, sizesOf } from "../Settings.ts"
+import { BandwidthRun, NOTHING } from "./BandwidthRun.ts"
+import { LatencyRun } from "./LatencyRun.ts"
+import { connectSide, makeSide, type PerfPeer, type PerfSide } from "./PerfSide.ts"
+
+/** What one side of a measurement has to tell. */
+export interface PerfReport {
+  readonly role: Role
+  readonly settings: PerfSettings
+  readonly mtuBytes: number
+  readonly gidIndex: number
+  readonly mine: ReadonlyArray<PerftestKeys>
+  readonly theirs: ReadonlyArray<PerftestKeys>
+  /** One for each size; of a bidirectional test the sum of both sides. Empty for the server of READs and atomics. */
+  readonly bandwidths: ReadonlyArray<PerftestResults>
+  readonly latencies: ReadonlyArray<LatencyResult>
+}
+
+/** What is told while it goes on: a line of the table. */
+export type OnResult = (result: PerftestResults | LatencyResult) => Effect.Effect<void>
+
+/**
+ * One side of a measurement, over a connection to the other, which may be one of perftest 6.06's tools on Linux: the same
+ * messages out of band, in the same turns, and the same requests.
+ */
+export const perf = (
+  context: DeviceContext,
+  connection: OutOfBandConnection,
+  role: Role,
+  settings: PerfSettings,
+  onResult: OnResult = () => Effect.void,
+): Effect.Effect<PerfReport, ProgramError | PerfSettingError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const session = new PerftestSession(connection, role)
+    const { activeMtuBytes } = yield* context.port()
+    const { mtuBytes = activeMtuBytes } = settings
+    if (mtuBytes > activeMtuBytes) {
+      const expected = `at most ${activeMtuBytes}, the port's`
+      return yield* new PerfSettingError({ option: "mtuBytes", found: String(mtuBytes), expected })
+    }
+    const agreed = yield* session.introduce(mtuBytes)
+    const sizes = yield* trying(() => sizesOf(settings, agreed.mtuBytes))
+    const side = yield* makeSide(context, settings, agreed, sizes.at(-1)!)
+    const mine = side.keys
+    const theirs = yield* session.keys(mine)
+    const peer = yield* connectSide(side, theirs)
+    // After RTR they meet; SENDs do so before they tell their keys again, the others after (send_bw.c, write_bw.c).
+    if (settings.verb === "send") yield* Effect.andThen(session.meet(mine), session.keys(mine))
+    else yield* Effect.andThen(session.keys(mine), session.meet(mine))
+    const test = { side, peer, session, sizes, role, onResult }
+    const bandwidths = settings.kind === "bw" ? yield* measureBandwidth(test) : []
+    const latencies = settings.kind === "lat" ? yield* measureLatency(test) : []
+    const { gidIndex } = side
+    return { role, settings, mtuBytes: agreed.mtuBytes, gidIndex, mine, theirs, bandwidths, latencies }
+  })
+
+interface Test {
+  readonly side: PerfSide
+  readonly peer: PerfPeer
+  readonly session: PerftestSession
+  readonly sizes: ReadonlyArray<number>
+  readonly role: Role
+  readonly onResult: OnResult
+}
+
+const measureBandwidth = ({ side, peer, session, sizes, role, onResult }: Test) =>
+  Effect.gen(function* () {
+    const { verb, bidirectional, all } = side.settings
+    const { keys } = side
+    const isClient = role === "client"
+    const isSend = verb === "send"
+    const results: Array<PerftestResults> = []
+    const tell = (result: PerftestResults) => {
+      results.push(result)
+      return onResult(result)
+    }
+    // WRITEs, READs and atomics in one direction: the server waits until all is done (write_bw.c).
+    const isPassive = !isSend && !bidirectional && !isClient
+    for (const bytes of isPassive ? [] : sizes) {
+      const run = yield* posting(() => new BandwidthRun(side, peer, bytes, isClient))
+      if (isSend || bidirectional) yield* session.meet(keys)
+      const mine = yield* run.run
+      if (!isSend && bidirectional && all) yield* session.meet(keys)
+      if (bidirectional) yield* tell(sumOf(mine, yield* session.results(mine)))
+      else yield* tell(mine)
+      if (isSend && all) yield* session.meet(keys)
+    }
+    if (!isSend && !bidirectional) {
+      yield* session.meet(keys)
+      const theirs = yield* session.results(results.at(-1) ?? NOTHING)
+      if (isPassive) yield* tell(theirs)
+    }
+    yield* session.close(keys)
+    return results
+  })
+
+const measureLatency = ({ side, peer, session, sizes, role, onResult }: Test) =>
+  Effect.gen(function* () {
+    const { verb } = side.settings
+    const { keys } = side
+    const results: Array<LatencyResult> = []
+    // SENDs meet for every size, when their receives are posted; the others once.
+    if (verb !== "send") yield* session.meet(keys)
+    for (const bytes of sizes) {
+      const run = yield* posting(() => new LatencyRun(side, peer, bytes, role === "client"))
+      if (verb === "send") yield* session.meet(keys)
+      const result = yield* run.run
+      if (result === undefined) continue
+      results.push(result)
+      yield* onResult(result)
+    }
+    // The sides of write_lat just end.
+    if (verb !== "write") yield* session.close(keys)
+    return results
+  })
+
+const trying = <A>(compute: () => A): Effect.Effect<A, PerfSettingError> =>
+  Effect.try({
+    try: compute,
+    catch: (error) => {
+      if (error instanceof PerfSettingError) return error
+      throw error
+    },
+  })
