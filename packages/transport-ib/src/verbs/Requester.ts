@@ -103,16 +103,25 @@ export abstract class Requester {
     return this.outstanding < settings.initiatorDepth
   }
 
+  /** Whether this service has such work on the wire; a device refuses what it has not when it is posted. */
+  protected serves(_work: SendWork): boolean {
+    return true
+  }
+
   /** Whether all of its memory may be touched: once for each work request, before its first packet. */
   private checkWork(work: SendWork): boolean {
     const { memory, user } = this.context
     const { sges, inline } = work.request
     const writes = work.kind === Kind.Read || work.kind === Kind.Atomic
-    const fault =
-      inline === undefined ? checkSges(memory, user, sges, writes ? Access.LocalWrite : 0) : MemoryFault.None
-    if (fault !== MemoryFault.None) work.status = WcStatus.LocProtErr
     work.checked = true
-    return fault === MemoryFault.None
+    if (!this.serves(work)) work.status = WcStatus.LocQpOpErr
+    else if (
+      inline === undefined &&
+      checkSges(memory, user, sges, writes ? Access.LocalWrite : 0) !== MemoryFault.None
+    ) {
+      work.status = WcStatus.LocProtErr
+    }
+    return work.status === WcStatus.Success
   }
 
   /** Carries out local work (IBTA 1.7 §10.6.7.2.3, §10.6.7.2.4). */

@@ -1,10 +1,10 @@
 import { Ecn, Flag, Layout, type Packet } from "@rdmakit/packet"
-import { type PeerPath, type Time, WcStatus, WrOpcode } from "@rdmakit/protocol"
+import { type PeerPath, type Time, WrOpcode } from "@rdmakit/protocol"
 import { PSN_MASK } from "../Psn.ts"
 import { Bth, frameBytes } from "./Bth.ts"
 import { PathHeader } from "./PathHeader.ts"
 import { Requester } from "./Requester.ts"
-import { Kind } from "./SendQueue.ts"
+import { Kind, type SendWork } from "./SendQueue.ts"
 
 const { EXT } = Layout
 
@@ -14,15 +14,14 @@ export class UnreliableRequester extends Requester {
     return this.ready
   }
 
+  /** UC has SEND and RDMA WRITE alone (IBTA 1.7 §9.8). */
+  protected override serves(work: SendWork): boolean {
+    return work.kind === Kind.Message && work.request.opcode !== WrOpcode.SendWithInv
+  }
+
   /** Sends a packet of the current work. False: nothing was sent. */
   fill(now: Time, out: Packet): boolean {
     const work = this.queue.current!
-    if (work.kind !== Kind.Message || work.request.opcode === WrOpcode.SendWithInv) {
-      // UC has SEND and RDMA WRITE alone (IBTA 1.7 §9.8).
-      work.status = WcStatus.LocQpOpErr
-      this.settle(now)
-      return false
-    }
     if (!this.fillMessage(now, out, work, false)) return false
     out.clear(Flag.AckRequest)
     work.started = true
@@ -55,6 +54,10 @@ export class DatagramRequester extends Requester {
     return this.ready ? this.queue.current?.request.datagram?.path : undefined
   }
 
+  protected override serves({ request: { datagram, opcode } }: SendWork): boolean {
+    return datagram !== undefined && (opcode === WrOpcode.Send || opcode === WrOpcode.SendWithImm)
+  }
+
   override settle(now: Time): void {
     super.settle(now)
     // A message longer than the path MTU is not sent, and no error (IBTA 1.7 §10.8.3.1, C10-93.1.1).
@@ -71,18 +74,12 @@ export class DatagramRequester extends Requester {
     const { context, header, nxt, queue } = this
     const work = queue.current!
     const { request, bytes } = work
-    const { datagram, opcode: operation } = request
-    const sends = operation === WrOpcode.Send || operation === WrOpcode.SendWithImm
-    if (datagram === undefined || !sends) {
-      work.status = WcStatus.LocQpOpErr
-      this.settle(now)
-      return false
-    }
+    const datagram = request.datagram!
     if (bytes > 0 && !this.copyPayload(out, work, 0, bytes)) {
       this.lose(now, out, work)
       return false
     }
-    const opcode = operation === WrOpcode.Send ? Bth.UdSendOnly : Bth.UdSendOnlyImmediate
+    const opcode = request.opcode === WrOpcode.Send ? Bth.UdSendOnly : Bth.UdSendOnlyImmediate
     header.set(datagram.path)
     const flags = request.solicited === true ? Flag.Solicited : 0
     header.put(out, opcode | flags, datagram.qpn, context.settings.partition, Ecn.NotCapable)
