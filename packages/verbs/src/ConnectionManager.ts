@@ -1,0 +1,148 @@
+import { type CmEvent, serviceIdOf } from "@rdmakit/cm"
+import { Effect, type Scope } from "effect"
+import { bringUpDatagrams, checkQueuePair, initialise } from "./CmBringUp.ts"
+import { Connection, type ConnectionOptions, connecting } from "./CmConnection.ts"
+import { askForDatagrams, DatagramRequest, type DatagramService } from "./CmDatagrams.ts"
+import type { ConnectionError } from "./CmError.ts"
+import { ConnectionRequest, Listener, type ListenOptions } from "./CmListener.ts"
+import { type CmPort, cmPort } from "./CmPort.ts"
+import { type PortSpace, PROTOCOL, type Resolved, type ResolveOptions, resolve } from "./CmRoute.ts"
+import type { DeviceContext } from "./DeviceContext.ts"
+import type { QueuePair } from "./QueuePair.ts"
+import { attempt, VerbsError } from "./VerbsError.ts"
+
+export interface ConnectOptions extends ConnectionOptions {
+  /** How often this side tries again without an acknowledgement, 0 to 7. Default 7. */
+  readonly retryCount?: number
+}
+
+const DEFAULT_DEPTH = 16
+const RETRIES = 7
+
+/**
+ * Connects queue pairs by IP addresses and ports, as librdmacm does, with peers of any kind: the messages are those of the
+ * InfiniBand connection manager (IBTA 1.7 chapter 12 and annex A11). Made by `connectionManager`.
+ */
+export class ConnectionManager {
+  private readonly port: CmPort
+
+  constructor(port: CmPort) {
+    this.port = port
+  }
+
+  /**
+   * Finds the way to a peer (rdma_resolve_addr, rdma_resolve_route). Fails with ENOENT when the port has no address that could
+   * reach it, and with EHOSTUNREACH when nobody has answered there for two seconds.
+   *
+   * @param host an IPv4 or IPv6 address; names are not looked up
+   */
+  resolve(host: string, options: ResolveOptions): Effect.Effect<Resolved, VerbsError> {
+    return resolve(this.port, host, options)
+  }
+
+  /** Brings a queue pair where receives can be posted: to INIT, a UD one to RTS (what rdma_create_qp does besides making it). */
+  prepare(queuePair: QueuePair): Effect.Effect<void, VerbsError> {
+    return attempt(() => (queuePair.type === "ud" ? bringUpDatagrams(queuePair) : initialise(queuePair)))
+  }
+
+  /**
+   * Asks a peer for a connection, and brings the queue pair up when it accepts. Fails with `ConnectionRejected`, or with
+   * `ConnectionUnreachable` after sixteen questions in 103 s.
+   */
+  connect(resolved: Resolved, options: ConnectOptions): Effect.Effect<Connection, ConnectionError, Scope.Scope> {
+    const { port } = this
+    return connecting(() => {
+      const { queuePair, privateData } = options
+      if (resolved.space !== "tcp") throw wrongSpace("rdma_connect", "tcp")
+      checkQueuePair("rdma_connect", queuePair, "any")
+      initialise(queuePair)
+      const id = port.command("rdma_connect", {
+        type: "connect",
+        serviceId: resolved.serviceId,
+        route: resolved.route,
+        ip: resolved.ip,
+        transport: queuePair.type === "uc" ? "uc" : "rc",
+        qpn: queuePair.number,
+        psn: queuePair.psn,
+        responderResources: options.responderResources ?? DEFAULT_DEPTH,
+        initiatorDepth: options.initiatorDepth ?? DEFAULT_DEPTH,
+        retries: options.retryCount ?? RETRIES,
+        rnrRetries: options.rnrRetry ?? RETRIES,
+        sharedReceive: queuePair.handle.srq !== undefined,
+        ...(privateData === undefined ? {} : { privateData }),
+      })
+      return new Connection(port, id, options, { name: resolved.peer, qpn: 0, privateData: new Uint8Array(0) })
+    })
+  }
+
+  /** Takes requests for connections to a port of TCP's (rdma_listen). Fails with EBUSY when somebody else does. */
+  listen(options: ListenOptions): Effect.Effect<Listener<ConnectionRequest>, VerbsError, Scope.Scope> {
+    return this.listening("tcp", options, (event) =>
+      event.type === "request" ? new ConnectionRequest(this.port, event) : undefined,
+    )
+  }
+
+  /**
+   * Asks a peer which datagram queue pair serves a port of UDP's.
+   * @param privateData 180 octets at most
+   */
+  resolveDatagrams(resolved: Resolved, privateData?: Uint8Array): Effect.Effect<DatagramService, ConnectionError> {
+    if (resolved.space !== "udp") return Effect.fail(wrongSpace("rdma_connect", "udp"))
+    return askForDatagrams(this.port, resolved, privateData)
+  }
+
+  /** Takes requests for datagram queue pairs at a port of UDP's. Fails with EBUSY when somebody else does. */
+  listenDatagrams(options: ListenOptions): Effect.Effect<Listener<DatagramRequest>, VerbsError, Scope.Scope> {
+    return this.listening("udp", options, (event) =>
+      event.type === "resolveRequest" ? new DatagramRequest(this.port, event) : undefined,
+    )
+  }
+
+  private listening<Request extends { readonly address: string; dismiss(): void }>(
+    space: PortSpace,
+    options: ListenOptions,
+    requestOf: (event: CmEvent) => Request | undefined,
+  ): Effect.Effect<Listener<Request>, VerbsError, Scope.Scope> {
+    const { port } = this
+    const made = attempt(() => {
+      const listener = new Listener<Request>(options)
+      const id = port.command("rdma_listen", {
+        type: "listen",
+        serviceId: serviceIdOf(PROTOCOL[space], options.port),
+      })
+      port.handle(id, (event) => {
+        if (listener.isFull) {
+          port.command("rdma_listen", { type: "ignore", id: event.id })
+          return
+        }
+        const request = requestOf(event)
+        // A connection asked for at a port of datagrams, or the other way round.
+        if (request === undefined) port.close(event.id)
+        else listener.offer(request)
+      })
+      return { listener, id }
+    })
+    return Effect.acquireRelease(made, ({ listener, id }) =>
+      Effect.sync(() => {
+        port.close(id)
+        listener.end()
+      }),
+    ).pipe(Effect.map(({ listener }) => listener))
+  }
+}
+
+const wrongSpace = (verb: string, space: PortSpace): VerbsError =>
+  new VerbsError({
+    errno: "EINVAL",
+    verb,
+    attribute: "space",
+    problem: "a port of the other space",
+    remedy: `resolve it with space "${space}"`,
+  })
+
+/**
+ * The connection manager of a device. Several may be made: they share queue pair 1, which is made for the first and ends with
+ * the last, after peers have had a second to answer its last words. Ids are drawn from the program's `Random`.
+ */
+export const connectionManager = (context: DeviceContext): Effect.Effect<ConnectionManager, VerbsError, Scope.Scope> =>
+  Effect.map(cmPort(context.handle), (port) => new ConnectionManager(port))
