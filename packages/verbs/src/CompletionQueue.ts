@@ -123,6 +123,7 @@ export class CompletionQueue {
    */
   arm(on: ArmedFor = "next"): Effect.Effect<Effect.Effect<void, CqOverrun>> {
     return Effect.sync(() => {
+      if (this.overrun) return Effect.fail(this.overrunError)
       if (this.notice === undefined) {
         this.notice = new Signal()
         this.noticeFor = "solicited"
@@ -162,6 +163,7 @@ export class CompletionQueue {
   /** Posts a work request and waits for its completion. The number that `post` gets is the request's `id`. */
   await(owner: WorkOwner, operation: string, post: (id: number) => void): Effect.Effect<Completion, WorkError> {
     return waitFor((resume) => {
+      if (this.overrun) return Effect.fail(new WorkLost({ operation, qpn: owner.number, reason: "overrun" }))
       this.lastWork -= 1
       const id = this.lastWork
       this.works.set(id, { owner, operation, resume })
@@ -183,9 +185,12 @@ export class CompletionQueue {
   handleOverrun(): void {
     this.sort()
     for (const [id, work] of this.works) this.lose(id, work, "overrun")
-    const overrun = new CqOverrun({ capacity: this.handle.capacity, lost: this.handle.lost })
-    this.kept.fail(overrun)
-    this.notice?.fire(Effect.fail(overrun))
+    this.kept.fail(this.overrunError)
+    this.notice?.fire(Effect.fail(this.overrunError))
+  }
+
+  private get overrunError(): CqOverrun {
+    return new CqOverrun({ capacity: this.handle.capacity, lost: this.handle.lost })
   }
 
   /** What a completion means, before anybody sees it; false: a fiber waits for it by name, or did. */
