@@ -3,11 +3,14 @@ import type { ControllerFactory, FlowCommand, FlowEvent, FlowTransport, SwitchPo
 import type { Graph, Ports } from "@rdmakit/topology"
 import type { MakeNic, MakeSwitch } from "./World.ts"
 
+/** What the packets of a network are like. */
+export type FrameSizes = Pick<FlowTransport, "mtuBytes" | "framing" | "telemetry">
+
 /** What a model of switches or NICs is told of the network it is for. */
 export interface NetworkContext {
   readonly graph: Graph
   readonly ports: Ports
-  readonly transport: FlowTransport
+  readonly transport: FrameSizes
   readonly controller: ControllerFactory
   /** Rates that telemetry can name, bit/s: a port's rate code is its rate's index here. */
   readonly telemetryRates: ReadonlyArray<number>
@@ -27,7 +30,7 @@ export const readyListNics: NicFactory = () => (options: HostNicOptions<FlowComm
   new ReadyListNic(options)
 
 /** The largest data packet on the wire, bytes. */
-export const frameBytesOf = ({ mtuBytes, framing }: FlowTransport): number =>
+export const frameBytesOf = ({ mtuBytes, framing }: FrameSizes): number =>
   Math.max(framing.leastBytes, mtuBytes + framing.dataBytes + framing.telemetryBytes)
 
 /** Values made once for each kernel and shared by its switches. */

@@ -1,5 +1,5 @@
 import { PintCodec } from "@rdmakit/packet"
-import type { FlowTransport, SwitchPorts } from "@rdmakit/protocol"
+import type { SwitchPorts } from "@rdmakit/protocol"
 import {
   EcnMarker,
   type EcnThresholds,
@@ -17,7 +17,7 @@ import {
 import type { Graph, Ports } from "@rdmakit/topology"
 import { mulDivFloor } from "@rdmakit/units"
 import { type BalancerSettings, loadBalancer } from "./LoadBalancers.ts"
-import { frameBytesOf, type NetworkContext, oncePerKernel, type SwitchFactory } from "./Models.ts"
+import { type FrameSizes, frameBytesOf, type NetworkContext, oncePerKernel, type SwitchFactory } from "./Models.ts"
 
 /** Marking of the ports of one rate: none up to kmin, rising to pmax at kmax, all above. */
 export interface EcnRule {
@@ -73,7 +73,7 @@ export const headroomBytes = (rateBps: number, delayPs: number, frameBytes: numb
  * What comes on top of `headroomBytes` until nothing can be lost: the frame whose arrival brings the pause about lies in
  * the headroom already, and the pause frame has a length of its own.
  */
-export const responseBytes = (transport: FlowTransport): number => frameBytesOf(transport) + transport.framing.pfcBytes
+export const responseBytes = (transport: FrameSizes): number => frameBytesOf(transport) + transport.framing.pfcBytes
 
 /** Kmin = 100 KB and Kmax = 400 KB at 25 Gb/s, in proportion to the rate; Pmax = 0.2 (HPCC §5.1, DCQCN's setting there). */
 export const ecnRule = (rateBps: number): EcnRule => ({
@@ -94,7 +94,7 @@ export const bufferDemand = (
   graph: Graph,
   ports: Ports,
   settings: SwitchSettings,
-  transport: FlowTransport,
+  transport: FrameSizes,
 ): BufferDemand | undefined => {
   let worst: BufferDemand | undefined
   const total = (demand: BufferDemand): number => demand.headroomBytes + demand.reserveBytes
@@ -112,7 +112,7 @@ export const bufferDemand = (
   return worst
 }
 
-const kept = (ports: Ports, port: number, settings: SwitchSettings, transport: FlowTransport): number =>
+const kept = (ports: Ports, port: number, settings: SwitchSettings, transport: FrameSizes): number =>
   settings.headroomBytes ??
   headroomBytes(ports.rateBps[port]!, ports.delayPs[port]!, frameBytesOf(transport)) + responseBytes(transport)
 

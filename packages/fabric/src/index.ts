@@ -35,6 +35,18 @@ export {
 } from "./NativeSwitch.ts"
 export { nativeTransport, type TransportSettings } from "./NativeTransport.ts"
 export { PfcWatchdog, type WatchdogCounts, type WatchdogSettings } from "./PfcWatchdog.ts"
+export { every } from "./program/every.ts"
+export { OutsideTime, Stalled, TimeExceeded } from "./program/ProgramError.ts"
+export {
+  NetworkLinks,
+  onHost,
+  type ProgramOptions,
+  type ProgramOutcome,
+  type ProgramServices,
+  QueuePairs,
+  simulateProgram,
+} from "./program/simulateProgram.ts"
+export type { ProgramFault } from "./program/VirtualRun.ts"
 export {
   type Run,
   type RunOutcome,
@@ -45,6 +57,8 @@ export {
   type WorldRunOptions,
 } from "./Run.ts"
 export { type RunFault, type SimulateOptions, simulate, stepRun } from "./simulate.ts"
+export type { Direction, Links } from "./verbs/Links.ts"
+export { VerbsNetwork, type VerbsNetworkOptions } from "./verbs/VerbsNetwork.ts"
 export { type FlowInput, FlowInvalid, flowsOf } from "./Workload.ts"
 export type { MakeNic, MakeSwitch, Sampler, SwitchContext, WorldParts } from "./World.ts"
 export { World } from "./World.ts"

@@ -85,7 +85,7 @@ export const makeKernel = (parts: WorldParts, ports: Ports, { maxHops }: Routes)
 }
 
 /** A wheel that reaches past the longest link's delay and serialization, with slots no narrower than a nanosecond. */
-function slotWidthPs(ports: Ports, wireBytesMax: number): Time {
+export function slotWidthPs(ports: Ports, wireBytesMax: number): Time {
   let reach = 0
   for (let port = 0; port < ports.count; port++) {
     reach = Math.max(reach, ports.delayPs[port]! + (wireBytesMax * 8e12) / ports.rateBps[port]!)

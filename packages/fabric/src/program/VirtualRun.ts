@@ -61,7 +61,7 @@ export class VirtualRun<A, E, R> {
   /** Executes at most `budget` events; false: the program has ended, or was ended. */
   step(budget: number): boolean {
     if (this.fiber === undefined) {
-      this.scheduler.enter(() => {
+      this.scheduler.duringFibers(() => {
         this.fiber = this.start()
       })
       this.settle()
@@ -78,7 +78,7 @@ export class VirtualRun<A, E, R> {
   interrupt(): void {
     const { fiber } = this
     if (fiber === undefined || this.exit !== undefined) return
-    this.scheduler.enter(() => fiber.interruptUnsafe())
+    this.scheduler.duringFibers(() => fiber.interruptUnsafe())
     this.settle()
     for (let done = 0; this.exit === undefined && done < LAST_EVENTS_MAX; done++) if (!this.advance(NEVER)) break
   }
@@ -91,13 +91,13 @@ export class VirtualRun<A, E, R> {
       this.wheel.alarmAt(next)
     }
     // Fibers that poll without end have not let it come to rest: they go on all the same.
-    if (!this.wheel.step(until)) return false
+    if (!this.scheduler.duringEvent(() => this.wheel.step(until))) return false
     this.settle()
     return true
   }
 
   private settle(): void {
-    this.scheduler.enter(() => {
+    this.scheduler.duringFibers(() => {
       this.wheel.settle()
       this.scheduler.drain()
     })

@@ -3,6 +3,9 @@ import type { Fiber, Scheduler } from "effect"
 /** Tasks of one moment after which time moves on all the same: fibers that poll without end wait for what it brings. */
 const TASKS_MAX = 1 << 14
 
+const Phase = { Outside: 0, Event: 1, Fibers: 2 } as const
+type Phase = (typeof Phase)[keyof typeof Phase]
+
 /**
  * Runs the fibers of a program, all of them by one queue, first in, first out: what wakes them is posted there as well, so
  * that fibers resume in the order in which things happened. It never asks the platform for a turn: whoever drives virtual
@@ -12,7 +15,7 @@ export class VirtualScheduler implements Scheduler.Scheduler {
   readonly executionMode = "sync"
   /** A fiber was resumed from outside, by a promise or a timer of the platform. */
   trespassed = false
-  private inside = false
+  private phase: Phase = Phase.Outside
   private tasks: Array<() => void> = []
   private head = 0
   private readonly dispatcher: Scheduler.SchedulerDispatcher = {
@@ -23,9 +26,9 @@ export class VirtualScheduler implements Scheduler.Scheduler {
   }
 
   shouldYield(fiber: Fiber.Fiber<unknown, unknown>): boolean {
-    if (!this.inside) {
+    if (this.phase !== Phase.Fibers) {
       // It comes no further than this: its next step waits in the queue.
-      this.trespassed = true
+      if (this.phase === Phase.Outside) this.trespassed = true
       return true
     }
     return fiber.currentOpCount >= fiber.cache.maxOpsBeforeYield
@@ -40,14 +43,23 @@ export class VirtualScheduler implements Scheduler.Scheduler {
     this.tasks.push(task)
   }
 
-  /** Runs what may run fibers. Everything else that resumes one is an intruder. */
-  enter(run: () => void): void {
-    const before = this.inside
-    this.inside = true
+  /** Runs an event: fibers that it resumes wait for its end. */
+  duringEvent<A>(run: () => A): A {
+    return this.during(Phase.Event, run)
+  }
+
+  /** Runs what may run fibers. Whatever else resumes one, save an event, is an intruder. */
+  duringFibers<A>(run: () => A): A {
+    return this.during(Phase.Fibers, run)
+  }
+
+  private during<A>(phase: Phase, run: () => A): A {
+    const before = this.phase
+    this.phase = phase
     try {
-      run()
+      return run()
     } finally {
-      this.inside = before
+      this.phase = before
     }
   }
 

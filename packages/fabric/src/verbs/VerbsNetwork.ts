@@ -1,0 +1,443 @@
+import { Device, type DeviceOptions } from "@rdmakit/device"
+import { Endpoints, type HostNic, type HostNicOptions, ReadyListNic } from "@rdmakit/nic"
+import type { Packet } from "@rdmakit/packet"
+import {
+  type ControllerFactory,
+  NEVER,
+  type Time,
+  type VerbsCommand,
+  type VerbsEngine,
+  type VerbsEvent,
+  type VerbsTransport,
+} from "@rdmakit/protocol"
+import type { ImpairedKernel } from "@rdmakit/sim"
+import { ExactDelays, type Graph, hostsOf, Ports, Routes, validate } from "@rdmakit/topology"
+import { type VerbsOptions, verbsTransport } from "@rdmakit/transport-ib"
+import { hash32 } from "@rdmakit/units"
+import type { LinkFault } from "../LinkFaults.ts"
+import { frameBytesOf, type NetworkContext, type SwitchFactory } from "../Models.ts"
+import { sharedBufferSwitches } from "../NativeSwitch.ts"
+import type { Wheel } from "../program/Wheel.ts"
+import type { WorldParts } from "../World.ts"
+import { ArrivalDigest } from "./ArrivalDigest.ts"
+import { Groups } from "./Groups.ts"
+import { HostWorld } from "./HostWorld.ts"
+import { Links } from "./Links.ts"
+import { Loopbacks } from "./Loopbacks.ts"
+import { Paths } from "./Paths.ts"
+import { VerbsEndpoint } from "./VerbsEndpoint.ts"
+import { NOBODY, VerbsNic } from "./VerbsNic.ts"
+import { deviceFrames, hopsOf, verbsKernel } from "./verbsKernel.ts"
+
+/** Told of a packet at a host: `outward` as it begins to leave, else when it has arrived. */
+export type PacketObserver = (now: Time, node: number, packet: Packet, outward: boolean) => void
+
+export interface VerbsNetworkOptions {
+  readonly graph: Graph
+  /** Of hashes, marks, faults, and of the devices' numbers and keys, 32 bits. Default 0. */
+  readonly seed?: number
+  /** Default `sharedBufferSwitches()`. */
+  readonly switches?: SwitchFactory
+  /** Congestion control of RC and UC. Default: none. */
+  readonly controller?: ControllerFactory
+  /** How queue pairs behave; the controller and the seed are those above. */
+  readonly queuePairs?: Omit<VerbsOptions, "controller" | "seed">
+  /** In place of `verbsTransport` with `queuePairs`. */
+  readonly transport?: VerbsTransport
+  /** Largest path MTU, 256 to 4,096. Default 4,096. */
+  readonly mtuBytes?: number
+  /** What controllers start from: the largest base RTT of any two hosts, the default, or of the path's own. */
+  readonly baseRtt?: "fabric" | "pair"
+  /** How switch ports choose among their queues. Default strict priorities. */
+  readonly discipline?: WorldParts["discipline"]
+  readonly kernel?: WorldParts["kernel"]
+  /** What happens to links, and when. */
+  readonly faults?: ReadonlyArray<LinkFault>
+  /** How the device of a host differs; its name is `rdmakit0` at each. */
+  readonly device?: (node: number) => DeviceOptions
+  /** How a host chooses which queue pair sends. Default `ReadyListNic`. */
+  readonly makeNic?: (options: HostNicOptions<VerbsCommand, VerbsEvent>) => HostNic<VerbsCommand, VerbsEvent>
+  /** Sees each packet that arrives at a host, or leaves it; it must not keep the cursor, nor change anything. */
+  readonly onPacket?: PacketObserver
+}
+
+/** Flush: queue pairs that were kicked. */
+const Call = { Flush: 0, Action: 1, Late: 2, Fault: 3 } as const
+/** An acknowledgement waits at its host as soon as any priority but that of control is paused. */
+const CONTROL_PAUSE_MASK = 0xfe
+const DEVICE_STREAM = 0x64657600
+const LOOP_BYTES = 4096
+const NONE: ReadonlyArray<VerbsEndpoint> = []
+const unlinked = { rateBps: 1e9 }
+
+/**
+ * A simulated network whose hosts are devices. Plain code, driven event by event; what programs post is executed by events
+ * of its own, and what devices are told waits until an event is over.
+ */
+export class VerbsNetwork implements Wheel {
+  readonly seed: number
+  readonly graph: Graph
+  readonly kernel: ImpairedKernel
+  readonly links: Links
+  readonly paths: Paths
+  readonly groups = new Groups()
+  /** The devices, by host, ascending. */
+  readonly devices: ReadonlyArray<Device>
+  onAlarm: (now: Time) => void = () => {}
+  private readonly options: VerbsNetworkOptions
+  private readonly hosts = new Map<number, { readonly world: HostWorld; readonly device: Device }>()
+  private readonly ports: Ports
+  private readonly routes: Routes
+  private readonly delays: ExactDelays
+  private readonly loopbacks: Loopbacks
+  private readonly endpoints = new Endpoints<VerbsCommand, VerbsEvent>()
+  private readonly byEngine = new Map<VerbsEngine, VerbsEndpoint>()
+  private readonly freeIndices: Array<number> = []
+  private readonly scheduler: HostNic<VerbsCommand, VerbsEvent>
+  private readonly nic: VerbsNic
+  private readonly arrivals = new ArrivalDigest()
+  private readonly one: Array<VerbsEndpoint> = []
+  private readonly telemetryBytes: number
+  private kicked: Array<VerbsEndpoint> = []
+  private telling: Array<VerbsEndpoint> = []
+  private actions: Array<() => void> = []
+  private indices = NOBODY + 1
+  private longestRttPs: Time | undefined = undefined
+  private alarm = -1
+
+  /** @throws TopologyError, RcOptionsError, BufferTooSmall, DeviceError */
+  constructor(options: VerbsNetworkOptions) {
+    const { graph, seed = 0, controller, faults = [] } = options
+    const [wrong] = validate(graph)
+    if (wrong !== undefined) throw wrong
+    this.options = options
+    this.seed = seed
+    this.graph = graph
+    this.ports = new Ports(graph)
+    this.routes = new Routes(graph, this.ports)
+    this.loopbacks = new Loopbacks(graph)
+    const hops = hopsOf(graph, this.routes.maxHops)
+    const frames = deviceFrames(options.mtuBytes ?? 4096, controller, hops)
+    const dataBytes = frameBytesOf(frames)
+    this.telemetryBytes = frames.framing.telemetryBytes
+    this.delays = new ExactDelays(this.routes, this.ports, { dataBytes, ackBytes: frames.framing.ackBytes })
+    const context: NetworkContext = {
+      graph,
+      ports: this.ports,
+      transport: frames,
+      controller: controller ?? NO_CONTROLLER,
+      telemetryRates: [...new Set(this.ports.rateBps)].sort((a, b) => a - b),
+      longestRttPs: () => this.longestRtt(),
+      seed,
+    }
+    this.kernel = verbsKernel({
+      graph: this.loopbacks.graph,
+      ports: this.loopbacks.ports,
+      context,
+      hops,
+      discipline: options.discipline ?? "strict",
+      kernel: options.kernel,
+    })
+    this.paths = new Paths({
+      routes: this.routes,
+      ports: this.ports,
+      loopPort: (node) => this.loopbacks.portOf(node),
+      seed,
+    })
+    this.links = new Links({
+      graph,
+      ports: this.ports,
+      routes: this.routes,
+      kernel: this.kernel,
+      asEvent: (action) => this.act(action),
+      onChange: (link, up) => this.linkChanged(link, up),
+    })
+    this.addSwitches(context)
+    this.scheduler = this.makeScheduler()
+    this.nic = this.makeNic()
+    this.devices = this.addHosts()
+    this.kernel.onCall = (now, target, argument) => this.called(now, target, argument)
+    this.kernel.onLate = (time, place) => this.kernel.callAt(time, Call.Late, place)
+    for (const [index, { time }] of faults.entries()) this.kernel.callAt(time, Call.Fault, index)
+  }
+
+  // --- assembly
+
+  private addSwitches(context: NetworkContext): void {
+    const { graph, kernel, ports, routes, seed } = this
+    const makeSwitch = (this.options.switches ?? sharedBufferSwitches())(context)
+    for (let node = 0; node < graph.nodes; node++) {
+      if (graph.isSwitch[node] === 1) {
+        kernel.switches[node] = makeSwitch({ node, kernel, graph, ports, routes, seed })
+      }
+    }
+  }
+
+  private makeScheduler(): HostNic<VerbsCommand, VerbsEvent> {
+    const make = this.options.makeNic ?? ((nic: HostNicOptions<VerbsCommand, VerbsEvent>) => new ReadyListNic(nic))
+    const { ports } = this.loopbacks
+    return make({
+      ports: this.kernel,
+      endpoints: this.endpoints,
+      portIds: Array.from(hostsOf(this.graph)).flatMap((node) => [...ports.portsOf(node)]),
+      controlPauseMask: CONTROL_PAUSE_MASK,
+      // Endpoints put their events off.
+      onEvent: () => {},
+    })
+  }
+
+  private makeNic(): VerbsNic {
+    const { onPacket } = this.options
+    const { node: nodeOf } = this.loopbacks.ports
+    const nic = new VerbsNic({
+      kernel: this.kernel,
+      scheduler: this.scheduler,
+      paths: this.paths,
+      receivers: (node, packet, multicast) => this.receivers(node, packet, multicast),
+      members: (group) => this.groups.members(group),
+      nodeOf: (port) => nodeOf[port]!,
+      onPacket: (now, port, packet, outward) => {
+        if (!outward) this.arrivals.add(now, packet)
+        onPacket?.(now, nodeOf[port]!, packet, outward)
+      },
+    })
+    nic.onAlarm = (now) => {
+      this.alarm = -1
+      this.onAlarm(now)
+    }
+    return nic
+  }
+
+  private addHosts(): ReadonlyArray<Device> {
+    const { graph, kernel, options, ports, seed } = this
+    const { controller, mtuBytes = 4096 } = options
+    const transport =
+      options.transport ??
+      verbsTransport({ ...options.queuePairs, seed, ...(controller === undefined ? {} : { controller }) })
+    return Array.from(hostsOf(graph), (node) => {
+      kernel.nics[node] = this.nic
+      const [port] = ports.portsOf(node)
+      const rate = port === undefined ? unlinked.rateBps : ports.rateBps[port]!
+      const world = new HostWorld(this, node, rate, mtuBytes)
+      const device = new Device(world, transport, {
+        seed: hash32(seed, DEVICE_STREAM, node),
+        ...options.device?.(node),
+      })
+      this.hosts.set(node, { world, device })
+      return device
+    })
+  }
+
+  // --- what hosts ask
+
+  isHost(node: number): boolean {
+    return this.hosts.has(node)
+  }
+  /** The device of a host; undefined for any other node. */
+  device(node: number): Device | undefined {
+    return this.hosts.get(node)?.device
+  }
+  /** Whether a link of the host is up. */
+  isLinked(node: number): boolean {
+    return this.ports.portsOf(node).some((port) => this.routes.isUp(port >> 1))
+  }
+
+  /** What a controller starts from, ps. */
+  baseRttPs(node: number, peer: number): Time {
+    if (node === peer || this.routes.nextHopCount(node, peer) === 0) return this.loopRtt(node)
+    if (this.options.baseRtt === "pair" || this.options.controller === undefined) {
+      return this.delays.pair(node, peer).rttPs
+    }
+    return this.longestRtt()
+  }
+
+  private longestRtt(): Time {
+    this.longestRttPs ??= this.delays.maxima().rttPs
+    return this.longestRttPs
+  }
+
+  private loopRtt(node: number): Time {
+    const { ports } = this.loopbacks
+    const port = this.loopbacks.portOf(node)
+    return 2 * ports.delayPs[port]! + Math.ceil((LOOP_BYTES * 8e12) / ports.rateBps[port]!)
+  }
+
+  kick(node: number, engine: VerbsEngine): void {
+    const endpoint = this.endpointOf(node, engine)
+    if (endpoint.isKicked) return
+    endpoint.isKicked = true
+    if (this.kicked.push(endpoint) === 1) this.kernel.callAt(this.now, Call.Flush, 0)
+  }
+
+  detach(engine: VerbsEngine): void {
+    const endpoint = this.byEngine.get(engine)
+    if (endpoint === undefined) return
+    endpoint.isGone = true
+    this.byEngine.delete(engine)
+    this.endpoints.remove(endpoint.flow)
+    this.freeIndices.push(endpoint.flow)
+  }
+
+  private endpointOf(node: number, engine: VerbsEngine): VerbsEndpoint {
+    const known = this.byEngine.get(engine)
+    if (known !== undefined) return known
+    const index = this.freeIndices.pop() ?? this.indices++
+    const endpoint = new VerbsEndpoint(
+      engine,
+      node,
+      index,
+      this.portOf(node, engine),
+      () => this.telemetryBytes,
+      (each) => this.tell(each),
+    )
+    this.byEngine.set(engine, endpoint)
+    this.endpoints.add(endpoint)
+    return endpoint
+  }
+
+  private portOf(node: number, engine: VerbsEngine): number {
+    if (engine.flow >= 0) return this.paths.portOf(engine.flow)
+    return this.ports.portsOf(node)[0] ?? this.loopbacks.portOf(node)
+  }
+
+  private tell(endpoint: VerbsEndpoint): void {
+    if (endpoint.isTelling) return
+    endpoint.isTelling = true
+    this.telling.push(endpoint)
+  }
+
+  private receivers(node: number, packet: Packet, multicast: boolean): ReadonlyArray<VerbsEndpoint> {
+    const { world, device } = this.hosts.get(node)!
+    if (multicast) return device.groupFor(packet).map((engine) => this.endpointOf(world.node, engine))
+    const engine = device.engineFor(packet)
+    if (engine === undefined) return NONE
+    this.one[0] = this.endpointOf(node, engine)
+    return this.one
+  }
+
+  // --- events
+
+  private called(now: Time, target: number, argument: number): void {
+    if (target === Call.Flush) this.flush(now)
+    else if (target === Call.Late) this.kernel.arriveLate(argument)
+    else if (target === Call.Fault) this.fault(argument)
+    else {
+      const { actions } = this
+      this.actions = []
+      for (const action of actions) action()
+    }
+  }
+
+  private flush(now: Time): void {
+    const { kicked } = this
+    this.kicked = []
+    for (const endpoint of kicked) {
+      endpoint.isKicked = false
+      if (endpoint.isGone) continue
+      endpoint.port = this.portOf(endpoint.node, endpoint.engine)
+      this.scheduler.add(now, endpoint)
+    }
+  }
+
+  private act(action: () => void): void {
+    if (this.actions.push(action) === 1) this.kernel.callAt(this.now, Call.Action, 0)
+  }
+
+  private fault(index: number): void {
+    const { link, up, lossRate } = this.options.faults![index]!
+    if (lossRate !== undefined) for (const port of [2 * link, 2 * link + 1]) this.kernel.setLossRate(port, lossRate)
+    if (up !== undefined) this.links.set(link, up)
+  }
+
+  private linkChanged(link: number, up: boolean): void {
+    const ends = [2 * link, 2 * link + 1].filter((port) => this.isHost(this.ports.node[port]!))
+    if (!up) for (const port of ends) this.nic.dropWaiting(port)
+    this.paths.lay()
+    for (const { world } of this.hosts.values())
+      if (this.ports.portsOf(world.node).length > 1) this.listAnew(world.node)
+    for (const port of ends) this.device(this.ports.node[port]!)!.handleLinkChange()
+  }
+
+  /** Queue pairs of a host with several links go to the ports that routes now give them, in the order they were made. */
+  private listAnew(node: number): void {
+    for (const port of this.ports.portsOf(node)) this.scheduler.clear(port)
+    for (const endpoint of this.byEngine.values()) {
+      if (endpoint.node !== node) continue
+      endpoint.port = this.portOf(node, endpoint.engine)
+      this.scheduler.add(this.now, endpoint)
+    }
+  }
+
+  // --- the wheel
+
+  get now(): Time {
+    return this.kernel.now
+  }
+  get isDone(): boolean {
+    return this.kernel.isDone
+  }
+
+  step(until: Time): boolean {
+    return this.kernel.run(until, 1) > 0
+  }
+
+  settle(): void {
+    for (let at = 0; at < this.telling.length; at++) {
+      const endpoint = this.telling[at]!
+      endpoint.isTelling = false
+      const { engine, node } = endpoint
+      const { device } = this.hosts.get(node)!
+      for (let event = engine.pollEvent(); event !== undefined; event = engine.pollEvent()) {
+        if (endpoint.isGone) break
+        device.handleEvent(this.now, engine, event)
+      }
+    }
+    this.telling.length = 0
+  }
+
+  alarmAt(time: Time): void {
+    if (this.alarm >= 0) this.kernel.cancelTimer(this.alarm)
+    const [node] = this.hosts.keys()
+    this.alarm = time === NEVER || node === undefined ? -1 : this.nic.alarmAt(node, time)
+  }
+
+  /** Executes events before `until`, and tells devices what they bring; false: none is left. For programs without Effect. */
+  run(until: Time = NEVER): boolean {
+    this.settle()
+    while (this.step(until)) this.settle()
+    return !this.isDone
+  }
+
+  // --- what became of it
+
+  /** Of every packet that arrived at a host, when and where: equal digests are equal runs. */
+  get digest(): string {
+    return this.arrivals.toString()
+  }
+  /** Packets that arrived at hosts, and those among them that no queue pair was there for. */
+  get packetsArrived(): number {
+    return this.arrivals.count
+  }
+  get packetsUnclaimed(): number {
+    return this.nic.unclaimed
+  }
+
+  /** Queue pairs that have work posted, in words. */
+  outstanding(): ReadonlyArray<string> {
+    const lines: Array<string> = []
+    for (const { engine, node } of this.byEngine.values()) {
+      const { qpn, type, sendOutstanding: sends, receiveOutstanding: receives } = engine
+      if (sends + receives === 0) continue
+      lines.push(`node ${node}, queue pair 0x${qpn.toString(16)} (${type}): ${sends} sends, ${receives} receives`)
+    }
+    return lines
+  }
+}
+
+const NO_CONTROLLER: ControllerFactory = {
+  name: "none",
+  needs: [],
+  make: () => {
+    throw new Error("there is no congestion control to make")
+  },
+}
