@@ -4,7 +4,7 @@ import { Access, QpState } from "@rdmakit/protocol"
 import { vectorOf } from "./CmPort.ts"
 import { type AccessName, accessBits } from "./Names.ts"
 import type { QueuePair } from "./QueuePair.ts"
-import { rnrTimer, type TimeSetting } from "./Timing.ts"
+import { ackTimeout, rnrTimer, type TimeSetting } from "./Timing.ts"
 import { VerbsError } from "./VerbsError.ts"
 
 /** What no peer has a say in. */
@@ -13,6 +13,8 @@ export interface BringUpOptions {
   readonly accessFlags?: ReadonlyArray<AccessName>
   /** How long a peer waits, at least, where no receive was posted. Default "640us"; rdma_cm has 655.36 ms, code 0. */
   readonly minRnrTimer?: TimeSetting
+  /** Local ACK timeout of this side's queue pair. Default: what both sides' connection managers reckon. */
+  readonly ackTimeout?: TimeSetting
 }
 
 const DEFAULT_RNR_TIMER = "640us"
@@ -42,6 +44,7 @@ export const checkQueuePair = (verb: string, queuePair: QueuePair, type: "rc" | 
 export const bringUp = (queuePair: QueuePair, settings: CmSettings, options: BringUpOptions): void => {
   const { handle } = queuePair
   const { responderResources, initiatorDepth, route } = settings
+  const timeout = options.ackTimeout === undefined ? settings.timeout : ackTimeout(options.ackTimeout).code
   const reliable = handle.type === "rc"
   const reads = reliable && responderResources > 0 ? Access.RemoteRead | Access.RemoteAtomic : 0
   const accessFlags = options.accessFlags === undefined ? Access.RemoteWrite | reads : accessBits(options.accessFlags)
@@ -58,9 +61,7 @@ export const bringUp = (queuePair: QueuePair, settings: CmSettings, options: Bri
   handle.modify({
     state: QpState.Rts,
     sendPsn: settings.sendPsn,
-    ...(reliable
-      ? { timeout: settings.timeout, retryCount: settings.retryCount, rnrRetry: settings.rnrRetry, initiatorDepth }
-      : {}),
+    ...(reliable ? { timeout, retryCount: settings.retryCount, rnrRetry: settings.rnrRetry, initiatorDepth } : {}),
   })
 }
 

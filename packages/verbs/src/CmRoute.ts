@@ -24,8 +24,9 @@ export interface ResolveOptions {
   /** Default 64. */
   readonly hopLimit?: number
   /**
-   * Local ACK timeout of both queue pairs (RDMA_OPTION_ID_ACK_TIMEOUT). Default code 19, 2.1 s, as Linux 6.1 has it for
-   * Ethernet; it also says how long nothing of a connection is used again, and how soon a request is repeated.
+   * Local ACK timeout of this side's queue pair (RDMA_OPTION_ID_ACK_TIMEOUT); the peer's is at least what its own and this
+   * side's adapter need besides. Default code 19, 2.1 s, as Linux 6.1 has it for Ethernet. It also says how long nothing of
+   * a connection is used again, and how soon a request is repeated.
    */
   readonly ackTimeout?: TimeSetting
 }
@@ -38,6 +39,8 @@ export interface Resolved {
   readonly serviceId: bigint
   readonly ip: IpCm
   readonly route: CmRoute
+  /** Code; undefined: what both sides' connection managers reckon. */
+  readonly ackTimeout: number | undefined
 }
 
 const HOP_LIMIT = 64
@@ -78,8 +81,7 @@ const routeTo = (port: CmPort, host: string, options: ResolveOptions): Resolved 
   const remoteGid = parseGid(host)
   const choice = options.source === undefined ? { peer: remoteGid } : { gid: options.source }
   const localGid = device.queryGid(1, chooseGid(device.gids, choice)).gid
-  const lifetime =
-    options.ackTimeout === undefined ? PACKET_LIFETIME : Math.max(0, ackTimeout(options.ackTimeout).code - 1)
+  const timeout = options.ackTimeout === undefined ? undefined : ackTimeout(options.ackTimeout).code
   return {
     peer: `${textOf(remoteGid)} port ${options.port}`,
     space,
@@ -95,8 +97,9 @@ const routeTo = (port: CmPort, host: string, options: ResolveOptions): Resolved 
       rate: 0,
       partition: DEFAULT_PARTITION,
       mtuBytes: device.queryPort(1).activeMtuBytes,
-      packetLifetime: lifetime,
+      packetLifetime: timeout === undefined ? PACKET_LIFETIME : Math.max(0, timeout - 1),
     },
+    ackTimeout: timeout,
   }
 }
 

@@ -71,7 +71,13 @@ export class ConnectionManager {
         sharedReceive: queuePair.handle.srq !== undefined,
         ...(privateData === undefined ? {} : { privateData }),
       })
-      return new Connection(port, id, options, { name: resolved.peer, qpn: 0, privateData: new Uint8Array(0) })
+      const timeout = resolved.ackTimeout === undefined ? {} : { ackTimeout: { code: resolved.ackTimeout } }
+      return new Connection(
+        port,
+        id,
+        { ...timeout, ...options },
+        { name: resolved.peer, qpn: 0, privateData: new Uint8Array(0) },
+      )
     })
   }
 

@@ -13,6 +13,17 @@ export const text = (value: string): Uint8Array => new TextEncoder().encode(valu
 /** Private data as text, up to the zeros that fill it. */
 export const read = (octets: Uint8Array): string => new TextDecoder().decode(octets).replace(/\0+$/, "")
 
+/** An end on the first device that knows the way to a port of the second. */
+export const clientTo = Effect.fnUntraced(function* (host = "10.0.0.2", port = 7174) {
+  const left = yield* managed(0)
+  const resolved = yield* left.manager.resolve(host, { port })
+  return { left, resolved }
+})
+
+/** The failure of an effect that fails. */
+export const failureOf = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<E, Error, R> =>
+  Effect.flip(effect).pipe(Effect.mapError(() => new Error("it did not fail")))
+
 /** Two ends, connected by their connection managers: the right one listens. */
 export const connected = Effect.fnUntraced(function* (host = "10.0.0.2", options: EndOptions = {}) {
   const left = yield* managed(0, options)

@@ -1,7 +1,9 @@
-import { Effect, Fiber } from "effect"
+import type { Packet } from "@rdmakit/packet"
+import { Effect, Fiber, Stream } from "effect"
 import { describe, expect, it } from "vitest"
-import { connected, managed, read, text } from "./cmEnds.ts"
+import { clientTo, connected, managed, read, text } from "./cmEnds.ts"
 import { pattern } from "./ends.ts"
+import { Loopback } from "./Loopback.ts"
 import { resultOf } from "./program.ts"
 
 describe("connect", () => {
@@ -45,10 +47,123 @@ describe("connect", () => {
           responderResources: 16,
           initiatorDepth: 16,
           timeout: { code: 19 },
+          minRnrTimer: { code: 12 },
           address: { hopLimit: 64 },
         })
     },
   )
+
+  it("agrees on depths, retries and times", () => {
+    const [left, right] = resultOf(
+      Effect.gen(function* () {
+        const one = yield* managed(0)
+        const two = yield* managed(1)
+        const listener = yield* two.manager.listen({ port: 1 })
+        const accepted = yield* Effect.forkScoped(
+          Effect.flatMap(listener.next, (request) => {
+            expect([request.responderResources, request.initiatorDepth]).toEqual([9, 3])
+            expect([request.type, request.address]).toEqual(["rc", "10.0.0.2"])
+            return request.accept({ queuePair: two.qp, responderResources: 4, rnrRetry: 2, minRnrTimer: "1.28ms" })
+          }),
+        )
+        const resolved = yield* one.manager.resolve("10.0.0.2", { port: 1, ackTimeout: "67.1ms", trafficClass: 106 })
+        const depths = { responderResources: 3, initiatorDepth: 9 }
+        yield* one.manager.connect(resolved, { queuePair: one.qp, retryCount: 5, rnrRetry: 1, ...depths })
+        yield* Fiber.join(accepted)
+        return [yield* one.qp.query, yield* two.qp.query] as const
+      }),
+    )
+    // Each tries again as often as the other has said where receives are missing, READs as many as the other serves.
+    expect(left).toMatchObject({ responderResources: 3, initiatorDepth: 4, rnrRetry: 2, retryCount: 5 })
+    expect(right).toMatchObject({ responderResources: 4, initiatorDepth: 3, rnrRetry: 1, retryCount: 5 })
+    expect([left.timeout?.code, right.timeout?.code]).toEqual([14, 16])
+    expect(right.minRnrTimer?.code).toBe(14)
+    expect([left.address?.trafficClass, right.address?.trafficClass]).toEqual([106, 106])
+    expect(right.accessFlags).toEqual(["remote-write", "remote-read", "remote-atomic"])
+  })
+
+  it("UC queue pairs, at the MTU of who asks", () => {
+    const network = new Loopback({ mtuBytes: 1024 })
+    const status = resultOf(
+      Effect.gen(function* () {
+        const { left, right, accepted } = yield* connected("10.0.0.2", { type: "uc" })
+        yield* Fiber.join(accepted)
+        right.memory.octets.fill(1)
+        yield* right.qp.write(right.memory.range(0, 3000), left.memory)
+        yield* Effect.sleep("10 micros")
+        return { query: yield* left.qp.query, octets: left.memory.octets.slice(0, 3000) }
+      }),
+      { network },
+    )
+    expect(status.query).toMatchObject({ type: "uc", pathMtuBytes: 1024, accessFlags: ["remote-write"] })
+    expect(status.octets).toEqual(new Uint8Array(3000).fill(1))
+  })
+
+  it("many at once: each comes to its own", () => {
+    const pairs = resultOf(
+      Effect.gen(function* () {
+        const one = yield* managed(0)
+        const two = yield* managed(1)
+        const listener = yield* two.manager.listen({ port: 7 })
+        const make = (end: typeof one) => end.domain.queuePair({ type: "rc", cq: end.cq })
+        yield* Effect.forkScoped(
+          Stream.runForEach(listener.requests, (request) =>
+            Effect.flatMap(make(two), (queuePair) =>
+              Effect.forkScoped(request.accept({ queuePair, privateData: request.privateData })),
+            ),
+          ),
+        )
+        const resolved = yield* one.manager.resolve("10.0.0.2", { port: 7 })
+        return yield* Effect.forEach(
+          Array.from({ length: 40 }, (_, index) => index),
+          (index) =>
+            Effect.gen(function* () {
+              const queuePair = yield* make(one)
+              const connection = yield* one.manager.connect(resolved, { queuePair, privateData: text(`${index}`) })
+              return `${index}` === read(connection.peer.privateData)
+            }),
+          { concurrency: "unbounded" },
+        )
+      }),
+    )
+    expect(pairs).toEqual(new Array(40).fill(true))
+  })
 })
 
-export { managed, text }
+describe("over a network that loses", () => {
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])(
+    "three in ten datagrams, seed %i: connections come about, and carry octets",
+    (seed) => {
+      let drawn = seed
+      const fate = (packet: Packet): "lose" | "deliver" => {
+        drawn = (Math.imul(drawn, 1_664_525) + 1_013_904_223) >>> 0
+        return packet.opcode === 0x64 && drawn % 10 < 3 ? "lose" : "deliver"
+      }
+      const octets = resultOf(
+        Effect.gen(function* () {
+          const { left, right, accepted } = yield* connected()
+          yield* Fiber.join(accepted)
+          left.memory.octets.set(pattern(100, seed))
+          yield* left.qp.write(left.memory.range(0, 100), right.memory)
+          return right.memory.octets.slice(0, 100)
+        }),
+        { network: new Loopback({ fate }) },
+      )
+      expect(octets).toEqual(pattern(100, seed))
+    },
+  )
+})
+
+it("managers of one device share queue pair 1, which ends with the last", () => {
+  resultOf(
+    Effect.gen(function* () {
+      const right = yield* managed(1)
+      yield* Effect.scoped(managed(1))
+      const listener = yield* right.manager.listen({ port: 7174 })
+      const { left, resolved } = yield* clientTo()
+      yield* Effect.scoped(managed(0))
+      yield* Effect.forkScoped(Effect.flatMap(listener.next, (request) => request.accept({ queuePair: right.qp })))
+      yield* left.manager.connect(resolved, { queuePair: left.qp })
+    }),
+  )
+})
