@@ -42,6 +42,15 @@ export {
 export { emitRping, parseRping, RPING_BYTES, type RpingBuffer } from "./outofband/RpingMessage.ts"
 export { PeerSilent, type ProgramError, WrongOctets } from "./ProgramError.ts"
 export { type OnResult, type PerfReport, perf } from "./perf/Perf.ts"
+export { type OnAddresses, type PingpongReport, pingpong } from "./pingpong/Pingpong.ts"
+export {
+  type PingpongOptions,
+  PingpongSettingError,
+  type PingpongSettings,
+  type PingpongType,
+  pingpongSettings,
+  pingpongTypes,
+} from "./pingpong/PingpongOptions.ts"
 export { BANDWIDTH_HEADER, bandwidthLine, LATENCY_HEADER, latencyLine, RESULT_LINE } from "./Report.ts"
 export {
   moderationOf,

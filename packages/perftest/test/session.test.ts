@@ -39,6 +39,8 @@ const recordedPeer = (line: string, ours: Role) => {
         at++
         hear()
       }),
+    end: Effect.void,
+    ended: Effect.never,
     read: (bytes) =>
       Effect.suspend(() =>
         buffer.bytes < bytes ? Effect.fail(peerClosed(bytes, buffer.bytes)) : Effect.sync(() => buffer.take(bytes)),

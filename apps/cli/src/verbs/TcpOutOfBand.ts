@@ -100,10 +100,15 @@ const connectionOf = (socket: Socket): OutOfBandConnection => {
   let ended = false
   let failure: OutOfBandError | undefined
   let wake: (() => void) | undefined
-  const fail = (message: string): void => {
-    failure ??= new OutOfBandError({ message: `out of band: ${message}` })
+  const waiters = new Set<() => void>()
+  const conclude = (): void => {
     ended = true
     wake?.()
+    for (const waiter of waiters) waiter()
+  }
+  const fail = (message: string): void => {
+    failure ??= new OutOfBandError({ message: `out of band: ${message}` })
+    conclude()
   }
   socket.on("data", (piece: Uint8Array) => {
     buffer.push(piece)
@@ -113,10 +118,7 @@ const connectionOf = (socket: Socket): OutOfBandConnection => {
     }
     wake?.()
   })
-  socket.on("end", () => {
-    ended = true
-    wake?.()
-  })
+  socket.on("end", conclude)
   socket.on("error", (error: NodeJS.ErrnoException) => fail(reasonOf(error)))
   socket.resume()
   const read = (bytes: number): Effect.Effect<Uint8Array, OutOfBandError> =>
@@ -138,7 +140,16 @@ const connectionOf = (socket: Socket): OutOfBandConnection => {
       socket.write(Uint8Array.from(octets))
       return Effect.void
     })
-  return { read, write }
+  const awaitEnd: Effect.Effect<void> = Effect.callback((resume) => {
+    if (ended) {
+      resume(Effect.void)
+      return
+    }
+    const waiter = () => resume(Effect.void)
+    waiters.add(waiter)
+    return Effect.sync(() => waiters.delete(waiter))
+  })
+  return { read, write, end: Effect.sync(() => socket.end()), ended: awaitEnd }
 }
 
 const reasons: Readonly<Record<string, string>> = {

@@ -12,7 +12,18 @@ export interface OutOfBandConnection {
   readonly write: (octets: Uint8Array) => Effect.Effect<void, OutOfBandError>
   /** Waits for so many octets. Fails when the peer has closed before. */
   readonly read: (bytes: number) => Effect.Effect<Uint8Array, OutOfBandError>
+  /** Says that this side writes no more; it may still read. */
+  readonly end: Effect.Effect<void>
+  /** Waits until the peer has said so, or is gone. What it wrote before may not have been read. */
+  readonly ended: Effect.Effect<void>
 }
+
+/** A peer that has not come to its end so long after this side. */
+const PART_S = 10
+
+/** Waits for the peer's end, so that this side's queue pairs are there as long as the peer may need them. */
+export const part = ({ end, ended }: OutOfBandConnection): Effect.Effect<void> =>
+  end.pipe(Effect.andThen(ended), Effect.timeoutOrElse({ duration: `${PART_S} seconds`, orElse: () => Effect.void }))
 
 export interface OutOfBandListener {
   readonly port: number
@@ -62,15 +73,29 @@ export class OctetBuffer {
   }
 }
 
+const WHY = "look at what the peer printed: it ended before the test did, or is another tool"
+
 /** What a read says whose peer has gone. */
 export const peerClosed = (wanted: number, had: number): OutOfBandError =>
   new OutOfBandError({
     message: `out of band: the peer closed the connection after ${had} of ${wanted} octets`,
-    doThis: "look at what the peer printed: it ended before the test did, or is another tool",
+    doThis: WHY,
   })
 
-/** One direction: undefined is its end. */
-type Pipe = Queue.Queue<Uint8Array | undefined>
+/** What is said in the midst of a test. */
+export const peerLeft = (): OutOfBandError =>
+  new OutOfBandError({ message: "out of band: the peer closed the connection before the test was done", doThis: WHY })
+
+/** One direction. */
+interface Pipe {
+  /** undefined is its end. */
+  readonly pieces: Queue.Queue<Uint8Array | undefined>
+  readonly ended: Deferred.Deferred<void>
+}
+
+const makePipe: Effect.Effect<Pipe> = Effect.gen(function* () {
+  return { pieces: yield* Queue.unbounded<Uint8Array | undefined>(), ended: yield* Deferred.make<void>() }
+})
 
 /** Connections within one process, which take no time: for both ends in one simulated network, and for tests. */
 export const memoryOutOfBand: Layer.Layer<OutOfBand> = Layer.sync(OutOfBand, () => {
@@ -86,8 +111,8 @@ export const memoryOutOfBand: Layer.Layer<OutOfBand> = Layer.sync(OutOfBand, () 
       Effect.gen(function* () {
         // Whoever comes first waits for the other.
         const arrivals = yield* Deferred.await(slotOf(port))
-        const out: Pipe = yield* Queue.unbounded<Uint8Array | undefined>()
-        const back: Pipe = yield* Queue.unbounded<Uint8Array | undefined>()
+        const out = yield* makePipe
+        const back = yield* makePipe
         yield* Queue.offer(arrivals, [back, out] as const)
         return yield* connectionOf(out, back)
       }),
@@ -108,13 +133,17 @@ export const memoryOutOfBand: Layer.Layer<OutOfBand> = Layer.sync(OutOfBand, () 
 
 const connectionOf = (out: Pipe, back: Pipe): Effect.Effect<OutOfBandConnection, never, Scope.Scope> =>
   Effect.gen(function* () {
-    yield* Effect.addFinalizer(() => Queue.offer(out, undefined))
+    const end = Effect.andThen(
+      Queue.offer(out.pieces, undefined),
+      Effect.asVoid(Deferred.succeed(out.ended, undefined)),
+    )
+    yield* Effect.addFinalizer(() => end)
     const buffer = new OctetBuffer()
     let ended = false
     const read = (bytes: number): Effect.Effect<Uint8Array, OutOfBandError> =>
       Effect.gen(function* () {
         while (buffer.bytes < bytes) {
-          const piece = ended ? undefined : yield* Queue.take(back)
+          const piece = ended ? undefined : yield* Queue.take(back.pieces)
           if (piece === undefined) {
             ended = true
             return yield* peerClosed(bytes, buffer.bytes)
@@ -123,5 +152,6 @@ const connectionOf = (out: Pipe, back: Pipe): Effect.Effect<OutOfBandConnection,
         }
         return buffer.take(bytes)
       })
-    return { write: (octets) => Effect.asVoid(Queue.offer(out, Uint8Array.from(octets))), read }
+    const write = (octets: Uint8Array) => Effect.asVoid(Queue.offer(out.pieces, Uint8Array.from(octets)))
+    return { write, read, end, ended: Deferred.await(back.ended) }
   })

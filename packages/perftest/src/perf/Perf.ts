@@ -2,7 +2,7 @@ import type { DeviceContext } from "@rdmakit/verbs"
 import { Effect, type Scope } from "effect"
 import { sumOf } from "../Bandwidth.ts"
 import type { LatencyResult } from "../Latency.ts"
-import type { OutOfBandConnection } from "../outofband/OutOfBand.ts"
+import { type OutOfBandConnection, type OutOfBandError, part, peerLeft } from "../outofband/OutOfBand.ts"
 import type { PerftestKeys, PerftestResults } from "../outofband/PerftestMessages.ts"
 import { PerftestSession, type Role } from "../outofband/PerftestSession.ts"
 import { type ProgramError, posting } from "../ProgramError.ts"
@@ -55,14 +55,16 @@ export const perf = (
     // After RTR they meet; SENDs do so before they tell their keys again, the others after (send_bw.c, write_bw.c).
     if (settings.verb === "send") yield* Effect.andThen(session.meet(mine), session.keys(mine))
     else yield* Effect.andThen(session.keys(mine), session.meet(mine))
-    const test = { side, peer, session, sizes, role, onResult }
+    const test = { connection, side, peer, session, sizes, role, onResult }
     const bandwidths = settings.kind === "bw" ? yield* measureBandwidth(test) : []
     const latencies = settings.kind === "lat" ? yield* measureLatency(test) : []
+    yield* part(connection)
     const { gidIndex } = side
     return { role, settings, mtuBytes: agreed.mtuBytes, gidIndex, mine, theirs, bandwidths, latencies }
   })
 
 interface Test {
+  readonly connection: OutOfBandConnection
   readonly side: PerfSide
   readonly peer: PerfPeer
   readonly session: PerftestSession
@@ -71,8 +73,22 @@ interface Test {
   readonly onResult: OnResult
 }
 
-const measureBandwidth = ({ side, peer, session, sizes, role, onResult }: Test) =>
+/** A peer that has left may have been done, and its last acknowledgements are on their way. */
+const GRACE_MS = 2000
+
+/** What goes on ends when the peer has left: it would wait for requests that never come. */
+const whileThere = <A, E>({ connection }: Test, run: Effect.Effect<A, E>): Effect.Effect<A, E | OutOfBandError> =>
+  Effect.raceFirst(
+    run,
+    connection.ended.pipe(
+      Effect.andThen(Effect.sleep(GRACE_MS)),
+      Effect.andThen(Effect.suspend(() => Effect.fail(peerLeft()))),
+    ),
+  )
+
+const measureBandwidth = (test: Test) =>
   Effect.gen(function* () {
+    const { side, peer, session, sizes, role, onResult } = test
     const { verb, bidirectional, all } = side.settings
     const { keys } = side
     const isClient = role === "client"
@@ -87,7 +103,7 @@ const measureBandwidth = ({ side, peer, session, sizes, role, onResult }: Test) 
     for (const bytes of isPassive ? [] : sizes) {
       const run = yield* posting(() => new BandwidthRun(side, peer, bytes, isClient))
       if (isSend || bidirectional) yield* session.meet(keys)
-      const mine = yield* run.run
+      const mine = yield* whileThere(test, run.run)
       if (!isSend && bidirectional && all) yield* session.meet(keys)
       if (bidirectional) yield* tell(sumOf(mine, yield* session.results(mine)))
       else yield* tell(mine)
@@ -102,8 +118,9 @@ const measureBandwidth = ({ side, peer, session, sizes, role, onResult }: Test) 
     return results
   })
 
-const measureLatency = ({ side, peer, session, sizes, role, onResult }: Test) =>
+const measureLatency = (test: Test) =>
   Effect.gen(function* () {
+    const { side, peer, session, sizes, role, onResult } = test
     const { verb } = side.settings
     const { keys } = side
     const results: Array<LatencyResult> = []
@@ -112,7 +129,7 @@ const measureLatency = ({ side, peer, session, sizes, role, onResult }: Test) =>
     for (const bytes of sizes) {
       const run = yield* posting(() => new LatencyRun(side, peer, bytes, role === "client"))
       if (verb === "send") yield* session.meet(keys)
-      const result = yield* run.run
+      const result = yield* whileThere(test, run.run)
       if (result === undefined) continue
       results.push(result)
       yield* onResult(result)
