@@ -105,14 +105,14 @@ const ACCESS = {
 export type AccessName = keyof typeof ACCESS
 
 /** The bits of `ibv_access_flags` for names. @throws VerbsError EINVAL for a name that is none */
-export const accessBits = (names: ReadonlyArray<AccessName>): number => {
+export const accessBits = (names: ReadonlyArray<AccessName>, verb = "reg_mr", attribute = "access"): number => {
   let bits = 0
   for (const name of names) {
     if (!Object.hasOwn(ACCESS, name)) {
       throw new VerbsError({
         errno: "EINVAL",
-        verb: "access",
-        attribute: "access",
+        verb,
+        attribute,
         problem: `"${name}" is no access flag`,
         remedy: `use ${Object.keys(ACCESS).join(", ")}`,
       })

@@ -47,7 +47,7 @@ export const attributesOf = (
     ...same,
     state: state === undefined ? undefined : stateOf(state),
     currentState: currentState === undefined ? undefined : stateOf(currentState),
-    accessFlags: accessFlags === undefined ? undefined : accessBits(accessFlags),
+    accessFlags: accessFlags === undefined ? undefined : accessBits(accessFlags, "modify_qp", "accessFlags"),
     timeout: timeout === undefined ? undefined : ackTimeout(timeout).code,
     minRnrTimer: minRnrTimer === undefined ? undefined : rnrTimer(minRnrTimer).code,
     address: address === undefined ? undefined : vectorOf(address, gids),

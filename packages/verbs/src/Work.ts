@@ -199,7 +199,7 @@ export const bindPlace = ({ region, offset = 0, length = region.length - offset,
   region: region.handle,
   address: region.address + offset,
   length,
-  access: accessBits(access),
+  access: accessBits(access, "bind_mw"),
 })
 
 /** Binds a window of type 2 under a key of the program's choice. */
