@@ -92,7 +92,7 @@ export class MemoryRegion implements MemoryRange {
   }
 
   /** What is registered. */
-  get memory(): Allocation {
+  get allocation(): Allocation {
     return this.registered
   }
   /** By which address work requests name its first octet. */

@@ -4,11 +4,7 @@ import { VerbsError } from "./VerbsError.ts"
 /** By code: the name after IBV_WC_, what `ibv_wc_status_str` prints, and what to look at. */
 const STATUSES = [
   ["SUCCESS", "success", ""],
-  [
-    "LOC_LEN_ERR",
-    "local length error",
-    "a message is longer than its receive, or than the path MTU of a UD queue pair",
-  ],
+  ["LOC_LEN_ERR", "local length error", "a message is longer than its receive"],
   [
     "LOC_QP_OP_ERR",
     "local QP operation error",
