@@ -325,6 +325,8 @@ export class QueuePair {
     if (attributes.sendPsn !== undefined) settings.sendPsn = attributes.sendPsn & 0xffffff
     if (attributes.accessFlags !== undefined) settings.accessFlags = attributes.accessFlags
     if (attributes.pathMtuBytes !== undefined) settings.pathMtuBytes = attributes.pathMtuBytes
+    // A datagram is one packet: the port's MTU bounds it (IBTA 1.7 §9.8.2.2.1).
+    else if (this.type === "ud" || this.type === "gsi") settings.pathMtuBytes = this.core.world.link.mtuBytes
     if (attributes.destinationQp !== undefined) settings.destinationQp = attributes.destinationQp
     if (attributes.responderResources !== undefined) settings.responderResources = attributes.responderResources
     if (attributes.initiatorDepth !== undefined) settings.initiatorDepth = attributes.initiatorDepth

@@ -103,10 +103,11 @@ describe("datagrams", () => {
         const address = yield* left.domain.addressHandle({ gid: "10.0.0.2" })
         const to = { address, qpn: right.qp.number, queueKey: QUEUE_KEY }
         const receive = yield* Effect.forkChild(right.qp.receive(right.memory))
-        yield* left.qp.send(left.memory.range(0, 4097), { to })
-        yield* left.qp.send(left.memory.range(0, 4096), { to })
-        expect((yield* Fiber.join(receive)).byteLength).toBe(GRH_BYTES + 4096)
+        yield* left.qp.send(left.memory.range(0, 1025), { to })
+        yield* left.qp.send(left.memory.range(0, 1024), { to })
+        expect((yield* Fiber.join(receive)).byteLength).toBe(GRH_BYTES + 1024)
       }),
+      { mtuBytes: 1024 },
     ))
 
   it("an address is refused when nobody can be there, or when it is none", () =>
