@@ -82,7 +82,8 @@ export const runProgram = <A, E>(
   return fiber.pollUnsafe()!
 }
 
-const NOTHING = {
+/** What a program leaves that frees everything. */
+export const NOTHING = {
   allocations: 0,
   protectionDomains: 0,
   threadDomains: 0,
