@@ -44,7 +44,9 @@ export class ConnectionRequest {
     this.responderResources = responderResources
     this.initiatorDepth = initiatorDepth
     port.handle(id, (next) => {
-      if (next.type === "rejected") this.withdrawn = rejected(this.peer, next.reason, next.privateData)
+      if (next.type !== "rejected") return
+      this.withdrawn = rejected(this.peer, next.reason, next.privateData)
+      port.unhandle(id)
     })
   }
 
@@ -64,6 +66,7 @@ export class ConnectionRequest {
     return attempt(() => {
       this.answerOnce("rdma_reject")
       if (this.withdrawn !== undefined) return
+      this.port.unhandle(this.id)
       this.port.command("rdma_reject", {
         type: "reject",
         id: this.id,

@@ -110,6 +110,16 @@ export class CmPort {
     this.command("rdma_destroy_id", { type: "close", id })
   }
 
+  /** Its events are of no use any more. */
+  unhandle(id: number): void {
+    this.handlers.delete(id)
+  }
+
+  /** Nobody is left who could answer. */
+  closeAll(): void {
+    for (const id of [...this.handlers.keys()]) this.close(id)
+  }
+
   /** Events of an id, or of a listener's requests, go to this handler. */
   handle(id: number, handler: CmHandler): void {
     this.handlers.set(id, handler)
@@ -313,7 +323,10 @@ export const cmPort = (device: Device): Effect.Effect<CmPort, VerbsError, Scope.
     }),
     (port) =>
       Effect.gen(function* () {
-        if (port.users === 1) yield* port.linger
+        if (port.users === 1) {
+          port.closeAll()
+          yield* port.linger
+        }
         port.users--
         if (port.users > 0) return
         shared.delete(device)

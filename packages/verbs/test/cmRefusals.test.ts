@@ -172,4 +172,42 @@ describe("no connection", () => {
     expect(gone).toMatchObject({ _tag: "ConnectionRejected", reason: 28 })
     expect(other).toMatchObject({ _tag: "ConnectionRejected", reason: 28 })
   })
+
+  it("who never answers: the peer is told when the manager goes", () => {
+    const error = resultOf(
+      Effect.gen(function* () {
+        const { left, resolved } = yield* clientTo()
+        return yield* Effect.scoped(
+          Effect.gen(function* () {
+            const right = yield* managed(1)
+            const listener = yield* right.manager.listen({ port: 7174 })
+            const fiber = yield* Effect.forkDetach(
+              Effect.scoped(failureOf(left.manager.connect(resolved, { queuePair: left.qp }))),
+            )
+            yield* listener.next
+            return fiber
+          }),
+        ).pipe(Effect.flatMap(Fiber.join))
+      }),
+    )
+    expect(error).toMatchObject({ _tag: "ConnectionRejected", reason: 28 })
+  })
+
+  it("a request is answered once", () => {
+    const errors = resultOf(
+      Effect.gen(function* () {
+        const right = yield* managed(1)
+        const listener = yield* right.manager.listen({ port: 7174 })
+        const { left, resolved } = yield* clientTo()
+        yield* Effect.forkScoped(failureOf(left.manager.connect(resolved, { queuePair: left.qp })))
+        const request = yield* listener.next
+        yield* request.reject()
+        return [yield* failureOf(request.reject()), yield* failureOf(request.accept({ queuePair: right.qp }))]
+      }),
+    )
+    expect(errors).toMatchObject([
+      { errno: "EINVAL", verb: "rdma_reject" },
+      { errno: "EINVAL", verb: "rdma_accept" },
+    ])
+  })
 })

@@ -99,6 +99,28 @@ describe("connect", () => {
     expect(status.octets).toEqual(new Uint8Array(3000).fill(1))
   })
 
+  it("a device with itself", () => {
+    const octets = resultOf(
+      Effect.gen(function* () {
+        const one = yield* managed(0)
+        const two = yield* managed(0)
+        const listener = yield* two.manager.listen({ port: 7 })
+        const accepted = yield* Effect.forkScoped(
+          Effect.flatMap(listener.next, (request) => request.accept({ queuePair: two.qp })),
+        )
+        const resolved = yield* one.manager.resolve("10.0.0.1", { port: 7 })
+        const client = yield* one.manager.connect(resolved, { queuePair: one.qp })
+        const server = yield* Fiber.join(accepted)
+        one.memory.octets.set(pattern(100))
+        yield* one.qp.write(one.memory.range(0, 100), two.memory)
+        yield* client.disconnect
+        yield* server.ended
+        return two.memory.octets.slice(0, 100)
+      }),
+    )
+    expect(octets).toEqual(pattern(100))
+  })
+
   it("many at once: each comes to its own", () => {
     const pairs = resultOf(
       Effect.gen(function* () {
