@@ -3,6 +3,8 @@ import type { Time, VerbsEngineOptions } from "@rdmakit/protocol"
 import { Part, rcParts } from "./Bth.ts"
 import { ReliableRequester } from "./ReliableRequester.ts"
 import { Responder } from "./Responder.ts"
+import { SelectiveRequester } from "./SelectiveRequester.ts"
+import { SelectiveResponder } from "./SelectiveResponder.ts"
 import type { VerbsConfig } from "./VerbsOptions.ts"
 import { VerbsQueuePair } from "./VerbsQueuePair.ts"
 
@@ -15,8 +17,10 @@ export class ReliableQueuePair extends VerbsQueuePair {
 
   constructor(options: VerbsEngineOptions, config: VerbsConfig) {
     super(options, config)
-    this.requester = new ReliableRequester(this.context, this.pacing, options.sendMax)
-    this.responder = new Responder(this.context, this.receives)
+    const selective = config.recovery === "selective-repeat"
+    const { context, pacing, receives } = this
+    this.requester = new (selective ? SelectiveRequester : ReliableRequester)(context, pacing, options.sendMax)
+    this.responder = new (selective ? SelectiveResponder : Responder)(context, receives)
   }
 
   get hasData(): boolean {
@@ -49,7 +53,7 @@ export class ReliableQueuePair extends VerbsQueuePair {
     this.responder.replies.setMost(this.context.settings.responderResources)
   }
   protected override silence(): void {
-    this.responder.replies.reset()
+    this.responder.close()
   }
 
   handlePacket(now: Time, packet: Packet): void {

@@ -88,7 +88,7 @@ export class ReliableRequester extends Requester {
   }
 
   get hasData(): boolean {
-    return this.ready && this.rnrDeadline === NEVER && this.fits && this.hasCredit
+    return this.ready && !this.heldBack && this.fits && this.hasCredit
   }
   get windowBound(): boolean {
     return this.sentBytes - this.ackedBytes >= this.pacing.controller.window
@@ -97,6 +97,10 @@ export class ReliableRequester extends Requester {
     return this.timer.next < this.rnrDeadline ? this.timer.next : this.rnrDeadline
   }
 
+  /** An RNR NAK holds requests back. */
+  protected get heldBack(): boolean {
+    return this.rnrDeadline !== NEVER
+  }
   /** One more packet may be in flight. */
   private get fits(): boolean {
     return this.nxt - this.una < this.context.config.inFlightPackets || this.nxt === this.una
@@ -113,11 +117,7 @@ export class ReliableRequester extends Requester {
   fill(now: Time, out: Packet): boolean {
     const work = this.queue.current!
     const again = this.nxt < this.highest
-    const sent =
-      work.kind === Kind.Message
-        ? this.fillMessage(now, out, work, this.asksEarly(work))
-        : this.fillResponding(now, out, work)
-    if (!sent) return false
+    if (!this.fillWork(now, out, work)) return false
     if (again) out.set(Flag.Retransmission)
     else if (this.timed === NONE) {
       this.timed = this.nxt
@@ -135,6 +135,13 @@ export class ReliableRequester extends Requester {
       this.settle(now)
     }
     return true
+  }
+
+  /** Fills packet `nxt`, which is of this work. */
+  protected fillWork(now: Time, out: Packet, work: SendWork): boolean {
+    return work.kind === Kind.Message
+      ? this.fillMessage(now, out, work, this.asksEarly(work))
+      : this.fillResponding(now, out, work)
   }
 
   /** Whether a packet in the middle of a message asks: in turn, and where the next one has to wait for the answer. */
@@ -171,12 +178,18 @@ export class ReliableRequester extends Requester {
       putNumber(extension, at + EXT.swapAdd, (swaps ? request.swap : request.compareAdd) ?? 0n)
       if (swaps) putNumber(extension, at + EXT.compare, request.compareAdd ?? 0n)
     } else {
-      extension[at + EXT.dmaLength] = work.bytes - offset
+      const end = (this.readEnd(work) - work.firstPacket) * pathMtuBytes
+      extension[at + EXT.dmaLength] = (end < work.bytes ? end : work.bytes) - offset
     }
     const { sentBytes } = this
     this.finishPacket(now, out, opcode, bytes)
     this.sentBytes = sentBytes
     return true
+  }
+
+  /** Number after the last packet of the response that a READ asks for from `nxt` on. */
+  protected readEnd(work: SendWork): number {
+    return work.end
   }
 
   // --- acknowledgements and responses
@@ -206,16 +219,21 @@ export class ReliableRequester extends Requester {
     // One that was overtaken by a retransmission tells of nothing that is out.
     if (this.nxt <= number) return
     if (type === Syndrome.Rnr) this.holdBack(now, syndrome & 0x1f)
-    else if (syndrome === Syndrome.NakSequence) this.retry(now, "nak")
+    else if (syndrome === Syndrome.NakSequence) this.sequenceNak(now, packet)
     else if (type === Syndrome.Nak && this.queue.oldest !== undefined) this.fail(now, nakStatus(syndrome))
   }
 
+  /** The packet at `una` is missing at the responder. */
+  protected sequenceNak(now: Time, _packet: Packet): void {
+    this.retry(now, "nak")
+  }
+
   /** A READ response, an atomic's, or that of an ATOMIC_WRITE. */
-  private respond(now: Time, packet: Packet, number: number, parts: number): void {
+  protected respond(now: Time, packet: Packet, number: number, parts: number): void {
     if (number < this.una) return
     const work = this.queue.holding(number)
     if (work === undefined || !this.responses.belongs(work, parts)) return
-    if (!this.reaches(now, packet, number)) return
+    if (!this.reaches(now, packet, number) || this.una !== number) return
     const status = this.responses.take(work, number - work.firstPacket, packet, parts)
     if (status !== WcStatus.Success) {
       this.fail(now, status)
@@ -231,9 +249,11 @@ export class ReliableRequester extends Requester {
    * gap; or the queue pair has come to its end.
    */
   private reaches(now: Time, packet: Packet, count: number): boolean {
-    this.advance(now, packet, count)
-    if (this.context.broken !== Break.None) return false
-    if (this.una >= count) return true
+    do {
+      this.advance(now, packet, count)
+      if (this.context.broken !== Break.None) return false
+      if (this.una >= count) return true
+    } while (this.takeAhead(now))
     this.gap(now)
     return false
   }
@@ -259,7 +279,12 @@ export class ReliableRequester extends Requester {
     if (this.una > start) this.progressed(now, packet, this.ackedBytes - before)
   }
 
-  private moveTo(number: number): void {
+  /** Responses that were kept for their turn are taken, where there are any. True: that made progress. */
+  protected takeAhead(_now: Time): boolean {
+    return false
+  }
+
+  protected moveTo(number: number): void {
     this.una = number
     if (this.nxt >= number) return
     // What was to be sent again has come after all.
@@ -302,7 +327,7 @@ export class ReliableRequester extends Requester {
   // --- losses
 
   /** A response is missing: it, and all behind it, are asked for again, once until there is progress (IBTA 1.7 §9.7.5.2.4). */
-  private gap(now: Time): void {
+  protected gap(now: Time): void {
     if (this.gapAt === this.una || this.nxt === this.una) return
     this.gapAt = this.una
     this.retry(now, "nak")

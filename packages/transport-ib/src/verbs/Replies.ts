@@ -29,6 +29,8 @@ export class Replies {
   /** Syndrome of the acknowledgement owed, or NONE; its number; what it brings back of the packet it answers. */
   private syndrome = NONE
   private number = 0
+  /** Of a NAK of selective repeat: the PSN that came, or NONE. */
+  private sack = NONE
   private stamp: Time = 0
   /** A marked packet has come since the last acknowledgement left. */
   private congestion = false
@@ -67,10 +69,17 @@ export class Replies {
   answer(packet: Packet, syndrome: number, number: number): void {
     this.syndrome = syndrome
     this.number = number
+    this.sack = NONE
     this.stamp = packet.stamp
     if (this.telemetry >= 0) packet.pool.releaseTelemetry(this.telemetry)
     this.telemetry = packet.detachTelemetry()
     this.pathId = packet.pathId
+  }
+
+  /** Owes a NAK for packet `number` that says which one came instead (IRN §3.1). */
+  answerAhead(packet: Packet, number: number): void {
+    this.answer(packet, Syndrome.NakSequence, number)
+    this.sack = packet.psn
   }
 
   /** A duplicate was received. A NAK that is owed says as much. */
@@ -136,7 +145,7 @@ export class Replies {
     // It has to ask for what was asked for, or for a part of it (IBTA 1.7 §9.7.5.1.4, C9-119).
     if (bytes > 0 && (address !== resource.address + offset || wordOf(packet, EXT.remoteKey) !== resource.key)) return
     if (offset + bytes > resource.bytes) return
-    this.resources.send(resource, number, number + packetsOf(bytes, pathMtuBytes), bytes)
+    this.resources.sendAgain(resource, number, number + packetsOf(bytes, pathMtuBytes), bytes, pathMtuBytes)
   }
 
   // --- what may be sent
@@ -169,8 +178,13 @@ export class Replies {
   }
 
   private fillAcknowledge(out: Packet): void {
-    this.fill(out, Bth.Acknowledge, this.number, 0, this.syndrome)
+    const at = this.fill(out, Bth.Acknowledge, this.number, 0, this.syndrome)
     this.syndrome = NONE
+    if (this.sack !== NONE) {
+      out.pool.extension[at + EXT.sackBase] = this.sack
+      out.pool.extension[at + EXT.sackBits] = 1
+      this.sack = NONE
+    }
     out.stamp = this.stamp
     if (this.congestion) out.set(Flag.CongestionEcho)
     this.congestion = false

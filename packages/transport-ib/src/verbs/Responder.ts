@@ -24,12 +24,12 @@ const ATOMIC_BYTES = 8
  */
 export class Responder {
   readonly replies: Replies
-  private readonly context: QueuePairContext
+  protected readonly context: QueuePairContext
   private readonly receives: ReceiveSide
   /** Number of the packet it expects. */
   expected = 0
   /** A NAK told of the gap, or of the missing receive: until the expected packet comes, others are dropped in silence. */
-  private nakSent = false
+  protected nakSent = false
   /** The message that is coming, `Part.Send` or `Part.Write`; 0: none. */
   private inMessage = 0
   /** Of a WRITE: where its next byte goes, bytes to come, its length. */
@@ -48,6 +48,11 @@ export class Responder {
     this.expected = psn & PSN_MASK
     this.nakSent = false
     this.inMessage = 0
+    this.replies.reset()
+  }
+
+  /** What is owed to the peer is forgotten. */
+  close(): void {
     this.replies.reset()
   }
 

@@ -57,6 +57,23 @@ export class ResponderResources {
     return resource
   }
 
+  /**
+   * A part of its response is asked for again. One that is being sent is sent from the earlier place on, to the later end.
+   * @param part bytes of a READ from packet `begin` on @param packetBytes of a full packet
+   */
+  sendAgain(resource: Resource, begin: number, stop: number, part: number, packetBytes: number): void {
+    const { begin: under, next, part: left, stop: end } = resource
+    if (next >= end || (begin <= under && stop >= end)) {
+      this.send(resource, begin, stop, part)
+      return
+    }
+    const from = begin < next ? begin : under
+    const partEnd = begin * packetBytes + part
+    const leftEnd = under * packetBytes + left
+    this.send(resource, from, stop > end ? stop : end, (partEnd > leftEnd ? partEnd : leftEnd) - from * packetBytes)
+    resource.next = begin < next ? begin : next
+  }
+
   /** Its response is to be sent, or a part of it, from packet `begin` on. @param part bytes of a READ */
   send(resource: Resource, begin: number, stop: number, part: number): void {
     if (resource.next >= resource.stop) this.open++

@@ -34,9 +34,10 @@ export class Responses {
     const offset = index * pathMtuBytes
     const left = bytes - offset
     const expected = left < pathMtuBytes ? left : pathMtuBytes
-    // FIRST or MIDDLE, LAST or ONLY: what was asked for again begins anew.
+    // FIRST or MIDDLE, LAST or ONLY: what was asked for again begins anew; of selective repeat it also ends early.
     const last = index === work.packets - 1
-    if (last !== ((parts & Part.End) !== 0)) return WcStatus.BadRespErr
+    const ends = (parts & Part.End) !== 0
+    if (last !== ends && (last || this.context.config.recovery === "go-back-n")) return WcStatus.BadRespErr
     if (packet.payloadBytes !== expected) return WcStatus.LocLenErr
     return expected === 0 ? WcStatus.Success : this.write(work, offset, packet)
   }

@@ -184,3 +184,18 @@ it("the same with end-to-end credits, few packets in flight and early retransmis
     { numRuns: 200 },
   )
 })
+
+it("the same with selective repeat", () => {
+  fc.assert(
+    fc.property(list, list, fates, fc.boolean(), psn, fc.constantFrom(2, 8, 64), (one, other, way, late, first, most) =>
+      check(
+        [one, other],
+        way,
+        { recovery: "selective-repeat", inFlightPackets: most, reorderPackets: 64 },
+        late,
+        first,
+      ),
+    ),
+    { numRuns: 300 },
+  )
+})
