@@ -1,14 +1,8 @@
 import { createSocket } from "node:dgram"
 import { createServer } from "node:net"
 import { type FrameLink, Guest, type GuestOptions } from "./Guest.ts"
+import { hostAddress } from "./Nic.ts"
 import { type Prepared, prepare } from "./Prepare.ts"
-
-/** Addresses of the first and second guest; ours is the ninth. */
-export const guestAddress = (number: number) => ({
-  ip4: `10.0.0.${number}`,
-  ip6: `fd00::${number}`,
-  mac: `52:54:00:00:00:0${number}`,
-})
 
 /** A UDP port of loopback that nobody has now. */
 export const freeUdpPort = (): Promise<number> =>
@@ -62,7 +56,7 @@ export class Lab {
 
   static async #start(prepared: Prepared, options: LabGuest, links: ReadonlyArray<FrameLink>): Promise<Lab> {
     const starts = links.map((link, i) => {
-      const { ip4, ip6, mac } = guestAddress(i + 1)
+      const { ip4, ip6, mac } = hostAddress(i + 1)
       return Guest.start(prepared, { name: `g${i + 1}`, link, ip4: `${ip4}/24`, ip6: `${ip6}/64`, mac, ...options })
     })
     const settled = await Promise.allSettled(starts)

@@ -46,14 +46,6 @@ const posting = async ({ requester, responder }: Roles): Promise<void> => {
   await requester.send(4, { sge: "m:0:8" })
   await requester.must("modify", { state: STATE.Reset })
   await connect(requester, responder, { rtr: { rnrtimer: 1 } })
-  await requester.send(5, { sge: "m:0:8", inv: 0, op: 13 })
-  await requester.send(6, {
-    op: WrOpcode.AtomicFetchAndAdd,
-    sge: "m:0:16",
-    rkey: responder.rkey,
-    address: String(responder.address),
-  })
-  await requester.wait(1, 500)
 }
 
 const opcodeOf =
