@@ -47,5 +47,8 @@ export const pair = Effect.fnUntraced(function* ({ both, left, right, connect }:
 })
 
 /** Octets that differ from place to place. */
-export const pattern = (bytes: number, seed = 0): Uint8Array =>
-  Uint8Array.from({ length: bytes }, (_, at) => (at * 7 + (at >> 8) + seed) & 0xff)
+export const pattern = (bytes: number, seed = 0): Uint8Array => {
+  const octets = new Uint8Array(bytes)
+  for (let at = 0; at < bytes; at++) octets[at] = at * 7 + (at >> 8) + seed
+  return octets
+}

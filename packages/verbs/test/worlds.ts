@@ -27,7 +27,7 @@ const andNothingLeft = <A, E>(program: Effect.Effect<A, E, Provider | Scope.Scop
 
 const LINK = { rateBps: 100e9, delayPs: 1e6, lossRate: 0 }
 /** Two hosts at a switch. */
-const GRAPH = {
+export const GRAPH = {
   nodes: 3,
   isSwitch: Uint8Array.of(0, 0, 1),
   links: [
