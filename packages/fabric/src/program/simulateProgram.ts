@@ -10,7 +10,8 @@ import { Context, Effect, Exit, Option } from "effect"
 import { Faults, NetworkInvalid, Scheduling, SwitchModel, Topology } from "../Fabric.ts"
 import type { RunFault } from "../simulate.ts"
 import type { Links } from "../verbs/Links.ts"
-import { type PacketObserver, VerbsNetwork, type VerbsNetworkOptions } from "../verbs/VerbsNetwork.ts"
+import { VerbsNetwork } from "../verbs/VerbsNetwork.ts"
+import type { PacketObserver, VerbsNetworkOptions } from "../verbs/VerbsNetworkOptions.ts"
 import { type ProgramFault, VirtualRun } from "./VirtualRun.ts"
 
 /** Events between two looks at the outside. */

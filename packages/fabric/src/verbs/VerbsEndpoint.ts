@@ -17,13 +17,13 @@ export class VerbsEndpoint implements NicQueuePair<VerbsCommand, VerbsEvent> {
   /** It waits for its turn to be drained, or to tell its events. */
   isKicked = false
   isTelling = false
-  private readonly telemetryBytes: (packet: Packet) => number
+  private readonly telemetryBytes: number
   private readonly tell: (endpoint: VerbsEndpoint) => void
   private lastPriority = DEFAULT_PRIORITY
 
   /**
    * @param index in the world's `Endpoints`
-   * @param telemetryBytes what the telemetry of a packet takes on the wire
+   * @param telemetryBytes what telemetry takes on the wire, where a packet has it
    * @param tell called when the engine may have events
    */
   constructor(
@@ -31,7 +31,7 @@ export class VerbsEndpoint implements NicQueuePair<VerbsCommand, VerbsEvent> {
     node: number,
     index: number,
     port: number,
-    telemetryBytes: (packet: Packet) => number,
+    telemetryBytes: number,
     tell: (endpoint: VerbsEndpoint) => void,
   ) {
     this.engine = engine
@@ -98,7 +98,7 @@ export class VerbsEndpoint implements NicQueuePair<VerbsCommand, VerbsEvent> {
     this.tell(this)
     if (!sends) return false
     this.lastPriority = out.priority
-    if (out.has(Flag.Telemetry) || out.telemetry >= 0) out.wireBytes += this.telemetryBytes(out)
+    if (out.has(Flag.Telemetry) || out.telemetry >= 0) out.wireBytes += this.telemetryBytes
     return true
   }
 

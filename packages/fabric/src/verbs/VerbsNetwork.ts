@@ -1,4 +1,4 @@
-import { Device, type DeviceOptions } from "@rdmakit/device"
+import { Device } from "@rdmakit/device"
 import { Endpoints, type HostNic, type HostNicOptions, ReadyListNic } from "@rdmakit/nic"
 import type { Packet } from "@rdmakit/packet"
 import {
@@ -8,58 +8,25 @@ import {
   type VerbsCommand,
   type VerbsEngine,
   type VerbsEvent,
-  type VerbsTransport,
 } from "@rdmakit/protocol"
 import type { ImpairedKernel } from "@rdmakit/sim"
 import { ExactDelays, type Graph, hostsOf, Ports, Routes, validate } from "@rdmakit/topology"
-import { type VerbsOptions, verbsTransport } from "@rdmakit/transport-ib"
+import { verbsTransport } from "@rdmakit/transport-ib"
 import { hash32 } from "@rdmakit/units"
-import type { LinkFault } from "../LinkFaults.ts"
-import { frameBytesOf, type NetworkContext, type SwitchFactory } from "../Models.ts"
+import { frameBytesOf, type NetworkContext } from "../Models.ts"
 import { sharedBufferSwitches } from "../NativeSwitch.ts"
 import type { Wheel } from "../program/Wheel.ts"
-import type { WorldParts } from "../World.ts"
 import { ArrivalDigest } from "./ArrivalDigest.ts"
+import { AttachedQueuePairs } from "./AttachedQueuePairs.ts"
 import { Groups } from "./Groups.ts"
 import { HostWorld } from "./HostWorld.ts"
 import { Links } from "./Links.ts"
 import { Loopbacks } from "./Loopbacks.ts"
 import { Paths } from "./Paths.ts"
-import { VerbsEndpoint } from "./VerbsEndpoint.ts"
-import { NOBODY, VerbsNic } from "./VerbsNic.ts"
+import type { VerbsEndpoint } from "./VerbsEndpoint.ts"
+import type { VerbsNetworkOptions } from "./VerbsNetworkOptions.ts"
+import { VerbsNic } from "./VerbsNic.ts"
 import { deviceFrames, hopsOf, verbsKernel } from "./verbsKernel.ts"
-
-/** Told of a packet at a host: `outward` as it begins to leave, else when it has arrived. */
-export type PacketObserver = (now: Time, node: number, packet: Packet, outward: boolean) => void
-
-export interface VerbsNetworkOptions {
-  readonly graph: Graph
-  /** Of hashes, marks, faults, and of the devices' numbers and keys, 32 bits. Default 0. */
-  readonly seed?: number
-  /** Default `sharedBufferSwitches()`. */
-  readonly switches?: SwitchFactory
-  /** Congestion control of RC and UC. Default: none. */
-  readonly controller?: ControllerFactory
-  /** How queue pairs behave; the controller and the seed are those above. */
-  readonly queuePairs?: Omit<VerbsOptions, "controller" | "seed">
-  /** In place of `verbsTransport` with `queuePairs`. */
-  readonly transport?: VerbsTransport
-  /** Largest path MTU, 256 to 4,096. Default 4,096. */
-  readonly mtuBytes?: number
-  /** What controllers start from: the largest base RTT of any two hosts, the default, or of the path's own. */
-  readonly baseRtt?: "fabric" | "pair"
-  /** How switch ports choose among their queues. Default strict priorities. */
-  readonly discipline?: WorldParts["discipline"]
-  readonly kernel?: WorldParts["kernel"]
-  /** What happens to links, and when. */
-  readonly faults?: ReadonlyArray<LinkFault>
-  /** How the device of a host differs; its name is `rdmakit0` at each. */
-  readonly device?: (node: number) => DeviceOptions
-  /** How a host chooses which queue pair sends. Default `ReadyListNic`. */
-  readonly makeNic?: (options: HostNicOptions<VerbsCommand, VerbsEvent>) => HostNic<VerbsCommand, VerbsEvent>
-  /** Sees each packet that arrives at a host, or leaves it; it must not keep the cursor, nor change anything. */
-  readonly onPacket?: PacketObserver
-}
 
 /** Flush: queue pairs that were kicked. */
 const Call = { Flush: 0, Action: 1, Late: 2, Fault: 3 } as const
@@ -67,6 +34,8 @@ const Call = { Flush: 0, Action: 1, Late: 2, Fault: 3 } as const
 const CONTROL_PAUSE_MASK = 0xfe
 const DEVICE_STREAM = 0x64657600
 const LOOP_BYTES = 4096
+/** After so many events that were nobody's concern it is worth a look whether there will be others. */
+const IDLE_EVENTS = 1024
 const NONE: ReadonlyArray<VerbsEndpoint> = []
 const unlinked = { rateBps: 1e9 }
 
@@ -85,23 +54,22 @@ export class VerbsNetwork implements Wheel {
   readonly devices: ReadonlyArray<Device>
   onAlarm: (now: Time) => void = () => {}
   private readonly options: VerbsNetworkOptions
-  private readonly hosts = new Map<number, { readonly world: HostWorld; readonly device: Device }>()
+  private readonly hosts = new Map<number, Device>()
   private readonly ports: Ports
   private readonly routes: Routes
   private readonly delays: ExactDelays
   private readonly loopbacks: Loopbacks
   private readonly endpoints = new Endpoints<VerbsCommand, VerbsEvent>()
-  private readonly byEngine = new Map<VerbsEngine, VerbsEndpoint>()
-  private readonly freeIndices: Array<number> = []
+  private readonly queuePairs: AttachedQueuePairs
   private readonly scheduler: HostNic<VerbsCommand, VerbsEvent>
   private readonly nic: VerbsNic
   private readonly arrivals = new ArrivalDigest()
   private readonly one: Array<VerbsEndpoint> = []
-  private readonly telemetryBytes: number
-  private kicked: Array<VerbsEndpoint> = []
-  private telling: Array<VerbsEndpoint> = []
   private actions: Array<() => void> = []
-  private indices = NOBODY + 1
+  private faultsLeft: number
+  /** Events since the last that was more than a controller's timer; whether there can be no other any more. */
+  private idleEvents = 0
+  private isQuiet = false
   private longestRttPs: Time | undefined = undefined
   private alarm = -1
 
@@ -119,7 +87,11 @@ export class VerbsNetwork implements Wheel {
     const hops = hopsOf(graph, this.routes.maxHops)
     const frames = deviceFrames(options.mtuBytes ?? 4096, controller, hops)
     const dataBytes = frameBytesOf(frames)
-    this.telemetryBytes = frames.framing.telemetryBytes
+    this.queuePairs = new AttachedQueuePairs(
+      this.endpoints,
+      (node, engine) => this.portOf(node, engine),
+      frames.framing.telemetryBytes,
+    )
     this.delays = new ExactDelays(this.routes, this.ports, { dataBytes, ackBytes: frames.framing.ackBytes })
     const context: NetworkContext = {
       graph,
@@ -158,6 +130,7 @@ export class VerbsNetwork implements Wheel {
     this.devices = this.addHosts()
     this.kernel.onCall = (now, target, argument) => this.called(now, target, argument)
     this.kernel.onLate = (time, place) => this.kernel.callAt(time, Call.Late, place)
+    this.faultsLeft = faults.length
     for (const [index, { time }] of faults.entries()) this.kernel.callAt(time, Call.Fault, index)
   }
 
@@ -197,12 +170,14 @@ export class VerbsNetwork implements Wheel {
       members: (group) => this.groups.members(group),
       nodeOf: (port) => nodeOf[port]!,
       onPacket: (now, port, packet, outward) => {
+        this.idleEvents = 0
         if (!outward) this.arrivals.add(now, packet)
         onPacket?.(now, nodeOf[port]!, packet, outward)
       },
     })
     nic.onAlarm = (now) => {
       this.alarm = -1
+      this.idleEvents = 0
       this.onAlarm(now)
     }
     return nic
@@ -223,7 +198,7 @@ export class VerbsNetwork implements Wheel {
         seed: hash32(seed, DEVICE_STREAM, node),
         ...options.device?.(node),
       })
-      this.hosts.set(node, { world, device })
+      this.hosts.set(node, device)
       return device
     })
   }
@@ -235,7 +210,7 @@ export class VerbsNetwork implements Wheel {
   }
   /** The device of a host; undefined for any other node. */
   device(node: number): Device | undefined {
-    return this.hosts.get(node)?.device
+    return this.hosts.get(node)
   }
   /** Whether a link of the host is up. */
   isLinked(node: number): boolean {
@@ -263,36 +238,11 @@ export class VerbsNetwork implements Wheel {
   }
 
   kick(node: number, engine: VerbsEngine): void {
-    const endpoint = this.endpointOf(node, engine)
-    if (endpoint.isKicked) return
-    endpoint.isKicked = true
-    if (this.kicked.push(endpoint) === 1) this.kernel.callAt(this.now, Call.Flush, 0)
+    this.isQuiet = false
+    if (this.queuePairs.kick(this.queuePairs.of(node, engine))) this.kernel.callAt(this.now, Call.Flush, 0)
   }
-
   detach(engine: VerbsEngine): void {
-    const endpoint = this.byEngine.get(engine)
-    if (endpoint === undefined) return
-    endpoint.isGone = true
-    this.byEngine.delete(engine)
-    this.endpoints.remove(endpoint.flow)
-    this.freeIndices.push(endpoint.flow)
-  }
-
-  private endpointOf(node: number, engine: VerbsEngine): VerbsEndpoint {
-    const known = this.byEngine.get(engine)
-    if (known !== undefined) return known
-    const index = this.freeIndices.pop() ?? this.indices++
-    const endpoint = new VerbsEndpoint(
-      engine,
-      node,
-      index,
-      this.portOf(node, engine),
-      () => this.telemetryBytes,
-      (each) => this.tell(each),
-    )
-    this.byEngine.set(engine, endpoint)
-    this.endpoints.add(endpoint)
-    return endpoint
+    this.queuePairs.remove(engine)
   }
 
   private portOf(node: number, engine: VerbsEngine): number {
@@ -300,24 +250,19 @@ export class VerbsNetwork implements Wheel {
     return this.ports.portsOf(node)[0] ?? this.loopbacks.portOf(node)
   }
 
-  private tell(endpoint: VerbsEndpoint): void {
-    if (endpoint.isTelling) return
-    endpoint.isTelling = true
-    this.telling.push(endpoint)
-  }
-
   private receivers(node: number, packet: Packet, multicast: boolean): ReadonlyArray<VerbsEndpoint> {
-    const { world, device } = this.hosts.get(node)!
-    if (multicast) return device.groupFor(packet).map((engine) => this.endpointOf(world.node, engine))
+    const device = this.device(node)!
+    if (multicast) return device.groupFor(packet).map((engine) => this.queuePairs.of(node, engine))
     const engine = device.engineFor(packet)
     if (engine === undefined) return NONE
-    this.one[0] = this.endpointOf(node, engine)
+    this.one[0] = this.queuePairs.of(node, engine)
     return this.one
   }
 
   // --- events
 
   private called(now: Time, target: number, argument: number): void {
+    this.idleEvents = 0
     if (target === Call.Flush) this.flush(now)
     else if (target === Call.Late) this.kernel.arriveLate(argument)
     else if (target === Call.Fault) this.fault(argument)
@@ -329,21 +274,19 @@ export class VerbsNetwork implements Wheel {
   }
 
   private flush(now: Time): void {
-    const { kicked } = this
-    this.kicked = []
-    for (const endpoint of kicked) {
-      endpoint.isKicked = false
-      if (endpoint.isGone) continue
+    for (const endpoint of this.queuePairs.takeKicked()) {
       endpoint.port = this.portOf(endpoint.node, endpoint.engine)
       this.scheduler.add(now, endpoint)
     }
   }
 
   private act(action: () => void): void {
+    this.isQuiet = false
     if (this.actions.push(action) === 1) this.kernel.callAt(this.now, Call.Action, 0)
   }
 
   private fault(index: number): void {
+    this.faultsLeft--
     const { link, up, lossRate } = this.options.faults![index]!
     if (lossRate !== undefined) for (const port of [2 * link, 2 * link + 1]) this.kernel.setLossRate(port, lossRate)
     if (up !== undefined) this.links.set(link, up)
@@ -353,15 +296,14 @@ export class VerbsNetwork implements Wheel {
     const ends = [2 * link, 2 * link + 1].filter((port) => this.isHost(this.ports.node[port]!))
     if (!up) for (const port of ends) this.nic.dropWaiting(port)
     this.paths.lay()
-    for (const { world } of this.hosts.values())
-      if (this.ports.portsOf(world.node).length > 1) this.listAnew(world.node)
+    for (const node of this.hosts.keys()) if (this.ports.portsOf(node).length > 1) this.listAnew(node)
     for (const port of ends) this.device(this.ports.node[port]!)!.handleLinkChange()
   }
 
   /** Queue pairs of a host with several links go to the ports that routes now give them, in the order they were made. */
   private listAnew(node: number): void {
     for (const port of this.ports.portsOf(node)) this.scheduler.clear(port)
-    for (const endpoint of this.byEngine.values()) {
+    for (const endpoint of this.queuePairs) {
       if (endpoint.node !== node) continue
       endpoint.port = this.portOf(node, endpoint.engine)
       this.scheduler.add(this.now, endpoint)
@@ -374,28 +316,30 @@ export class VerbsNetwork implements Wheel {
     return this.kernel.now
   }
   get isDone(): boolean {
-    return this.kernel.isDone
+    return this.isQuiet || this.kernel.isDone
   }
 
   step(until: Time): boolean {
-    return this.kernel.run(until, 1) > 0
+    if (this.kernel.run(until, 1) === 0) return false
+    if (++this.idleEvents >= IDLE_EVENTS) this.lookAround()
+    return !this.isQuiet
+  }
+
+  /** Timers of controllers may go on for ever, and bring nothing about where there is nothing to send. */
+  private lookAround(): void {
+    this.idleEvents = 0
+    this.isQuiet =
+      this.alarm < 0 && this.faultsLeft === 0 && this.kernel.pool.alive === 0 && this.queuePairs.every(isIdle)
   }
 
   settle(): void {
-    for (let at = 0; at < this.telling.length; at++) {
-      const endpoint = this.telling[at]!
-      endpoint.isTelling = false
-      const { engine, node } = endpoint
-      const { device } = this.hosts.get(node)!
-      for (let event = engine.pollEvent(); event !== undefined; event = engine.pollEvent()) {
-        if (endpoint.isGone) break
-        device.handleEvent(this.now, engine, event)
-      }
-    }
-    this.telling.length = 0
+    this.queuePairs.takeEvents((endpoint, event) => {
+      this.device(endpoint.node)!.handleEvent(this.now, endpoint.engine, event)
+    })
   }
 
   alarmAt(time: Time): void {
+    this.isQuiet &&= time === NEVER
     if (this.alarm >= 0) this.kernel.cancelTimer(this.alarm)
     const [node] = this.hosts.keys()
     this.alarm = time === NEVER || node === undefined ? -1 : this.nic.alarmAt(node, time)
@@ -424,15 +368,12 @@ export class VerbsNetwork implements Wheel {
 
   /** Queue pairs that have work posted, in words. */
   outstanding(): ReadonlyArray<string> {
-    const lines: Array<string> = []
-    for (const { engine, node } of this.byEngine.values()) {
-      const { qpn, type, sendOutstanding: sends, receiveOutstanding: receives } = engine
-      if (sends + receives === 0) continue
-      lines.push(`node ${node}, queue pair 0x${qpn.toString(16)} (${type}): ${sends} sends, ${receives} receives`)
-    }
-    return lines
+    return this.queuePairs.outstanding()
   }
 }
+
+const isIdle = ({ hasData, controlPending, nextTimeout }: VerbsEndpoint): boolean =>
+  !hasData && !controlPending && nextTimeout === NEVER
 
 const NO_CONTROLLER: ControllerFactory = {
   name: "none",

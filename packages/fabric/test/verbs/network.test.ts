@@ -1,26 +1,347 @@
-import { WcStatus, WrOpcode } from "@rdmakit/protocol"
-import { star } from "@rdmakit/topology"
+import { dcqcn, dcqcnPresets } from "@rdmakit/cc-dcqcn"
+import { hpcc, hpccPresets } from "@rdmakit/cc-hpcc"
+import { Opcode } from "@rdmakit/packet"
+import { Drop, QpState, WcStatus, WrOpcode } from "@rdmakit/protocol"
+import { LinkCorruption, LinkDown, LinkLoss } from "@rdmakit/sim"
+import { fatTree, GraphBuilder, star } from "@rdmakit/topology"
 import { describe, expect, it } from "vitest"
-import { VerbsNetwork } from "../../src/verbs/VerbsNetwork.ts"
-import { connect, makeEnd, polled } from "./connected.ts"
+import { sharedBufferSwitches, VerbsNetwork } from "../../src/index.ts"
+import { connect, destroy, type End, makeEnd, polled, ready, vectorTo } from "./connected.ts"
 
-describe("a network of devices", () => {
-  it("carries a WRITE of real octets between two hosts", () => {
-    const network = new VerbsNetwork({ graph: star(2, { rate: "100Gbps", delay: "1us" }) })
+const us = 1e6
+
+const twoHosts = () => star(2, { rate: "100Gbps", delay: "1us" })
+
+const write = (a: End, b: End, bytes: number, id = 1) =>
+  a.qp.postSend({
+    id,
+    opcode: WrOpcode.RdmaWrite,
+    signaled: true,
+    sges: [{ address: a.memory.address, length: bytes, lkey: a.mr.lkey }],
+    remoteAddress: b.memory.address,
+    remoteKey: b.mr.rkey,
+  })
+
+const fill = ({ memory }: End, salt = 7): void => {
+  for (let i = 0; i < memory.octets.length; i++) memory.octets[i] = i * salt + (i >> 8)
+}
+
+const outcomes = (end: End) => polled(end).map(({ id, status }) => [id, status])
+
+describe("a network of devices", { timeout: 30_000 }, () => {
+  it("carries real octets between two hosts, over IPv4 and IPv6, in frames as long as the wire's", () => {
+    for (const [gidIndex, ipBytes] of [
+      [1, 20],
+      [0, 40],
+    ] as const) {
+      const sizes: Array<[number, number]> = []
+      const network = new VerbsNetwork({
+        graph: twoHosts(),
+        onPacket: (_now, _node, packet, outward) => {
+          if (outward) sizes.push([packet.opcode, packet.wireBytes])
+        },
+      })
+      const [a, b] = network.devices.map((device) => makeEnd(device, "rc")) as [End, End]
+      connect(a, b, { gidIndex })
+      fill(a)
+      write(a, b, 2501)
+      network.run()
+      expect(outcomes(a)).toEqual([[1, WcStatus.Success]])
+      expect(b.memory.octets.subarray(0, 2501)).toEqual(a.memory.octets.subarray(0, 2501))
+      expect(b.memory.octets[2501]).toBe(0)
+      // Preamble and gap 20, Ethernet 18, UDP 8, BTH 12, ICRC 4; RETH 16; payload whole words.
+      const around = 62 + ipBytes
+      expect(sizes).toEqual([
+        [Opcode.WriteFirst, around + 16 + 1024],
+        [Opcode.WriteMiddle, around + 1024],
+        [Opcode.WriteLast, around + 456],
+        [Opcode.Acknowledge, Math.max(84, around + 4)],
+      ])
+    }
+  })
+
+  it("is the same with either kernel and again, and another with another seed", () => {
+    const digestOf = (kernel: "exact" | "fused", seed: number) => {
+      const network = new VerbsNetwork({ graph: fatTree(4), kernel, seed, controller: dcqcn(dcqcnPresets.paper) })
+      const pairs = Array.from({ length: 8 }, (_, i) => {
+        const a = makeEnd(network.devices[i]!, "rc")
+        const b = makeEnd(network.devices[15 - (i >> 1)]!, "rc")
+        connect(a, b)
+        return [a, b] as const
+      })
+      for (const [a, b] of pairs) for (let id = 0; id < 2; id++) write(a, b, 30_000, id)
+      network.run()
+      for (const [a] of pairs) expect(outcomes(a).length).toBe(2)
+      return network.digest
+    }
+    expect(digestOf("exact", 1)).toBe(digestOf("fused", 1))
+    expect(digestOf("fused", 1)).toBe(digestOf("fused", 1))
+    expect(digestOf("fused", 2)).not.toBe(digestOf("fused", 1))
+  })
+
+  it("reaches the host itself", () => {
+    const network = new VerbsNetwork({ graph: twoHosts() })
     const a = makeEnd(network.devices[0]!, "rc")
-    const b = makeEnd(network.devices[1]!, "rc")
+    const b = makeEnd(network.devices[0]!, "rc")
     connect(a, b)
-    for (let i = 0; i < 5000; i++) a.memory.octets[i] = i * 7
-    a.qp.postSend({
-      id: 1,
-      opcode: WrOpcode.RdmaWrite,
-      signaled: true,
-      sges: [{ address: a.memory.address, length: 5000, lkey: a.mr.lkey }],
-      remoteAddress: b.memory.address,
-      remoteKey: b.mr.rkey,
-    })
+    fill(a)
+    write(a, b, 60_000)
+    const before = network.now
     network.run()
-    expect(polled(a).map(({ id, status }) => [id, status])).toEqual([[1, WcStatus.Success]])
-    expect(b.memory.octets.subarray(0, 5000)).toEqual(a.memory.octets.subarray(0, 5000))
+    expect(outcomes(a)).toEqual([[1, WcStatus.Success]])
+    expect(b.memory.octets.subarray(0, 60_000)).toEqual(a.memory.octets.subarray(0, 60_000))
+    expect(network.now - before).toBeGreaterThan((60_000 * 8 * 1000) / 100)
+  })
+
+  it("carries datagrams, to several hosts by one queue pair, with a header before them", () => {
+    const network = new VerbsNetwork({ graph: star(3) })
+    const ends = network.devices.map((device) => makeEnd(device, "ud"))
+    for (const end of ends) ready(end)
+    const [a, b, c] = ends as [End, End, End]
+    fill(a)
+    const receive = ({ qp, memory, mr }: End) =>
+      qp.postRecv({ id: 9, sges: [{ address: memory.address, length: 4096, lkey: mr.lkey }] })
+    for (const end of [b, c]) receive(end)
+    for (const [id, to] of [b, c, a].entries()) {
+      const address = a.pd.createAh(vectorTo(to.device))
+      a.qp.postSend({
+        id,
+        opcode: WrOpcode.Send,
+        signaled: true,
+        sges: [{ address: a.memory.address, length: 1000, lkey: a.mr.lkey }],
+        datagram: { address, qpn: to.qp.qpn, queueKey: 0x1234 },
+      })
+    }
+    network.run()
+    expect(outcomes(a)).toEqual([
+      [0, WcStatus.Success],
+      [1, WcStatus.Success],
+      [2, WcStatus.Success],
+    ])
+    for (const end of [b, c]) {
+      const [completion] = polled(end)
+      expect(completion).toMatchObject({ id: 9, status: 0, byteLength: 1040, sourceQp: a.qp.qpn, grh: true })
+      expect(end.memory.octets.subarray(40, 1040)).toEqual(a.memory.octets.subarray(0, 1000))
+      // The IPv4 header in the last 20 octets: 11.0.0.1 is the sender's address.
+      expect([...end.memory.octets.subarray(20, 21), ...end.memory.octets.subarray(32, 36)]).toEqual([
+        0x45, 11, 0, 0, 1,
+      ])
+    }
+  })
+
+  it("copies a datagram to every member of a group, and to none that has left", () => {
+    const network = new VerbsNetwork({ graph: star(4) })
+    const ends = network.devices.map((device) => makeEnd(device, "ud"))
+    const group = new Uint8Array([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 239, 1, 2, 3])
+    for (const end of ends) {
+      ready(end)
+      for (let id = 0; id < 2; id++) {
+        end.qp.postRecv({ id, sges: [{ address: end.memory.address, length: 4096, lkey: end.mr.lkey }] })
+      }
+    }
+    const [a] = ends as [End]
+    const send = () =>
+      a.qp.postSend({
+        id: 7,
+        opcode: WrOpcode.SendWithImm,
+        immediate: 0xfeedface,
+        signaled: true,
+        sges: [{ address: a.memory.address, length: 64, lkey: a.mr.lkey }],
+        datagram: {
+          address: a.pd.createAh({ ...vectorTo(a.device), destinationGid: group }),
+          qpn: 0xffffff,
+          queueKey: 0x1234,
+        },
+      })
+    const receivers = () => ends.map((end) => polled(end).filter(({ opcode }) => opcode >= 128).length)
+    send()
+    network.run()
+    expect(receivers()).toEqual([0, 0, 0, 0])
+    for (const end of ends.slice(0, 3)) end.qp.attachMulticast(group)
+    send()
+    network.run()
+    expect(receivers()).toEqual([1, 1, 1, 0])
+    ends[1]!.qp.detachMulticast(group)
+    send()
+    network.run()
+    expect(receivers()).toEqual([1, 0, 1, 0])
+    expect(network.kernel.pool.alive).toBe(0)
+  })
+
+  it("resolves the addresses of its hosts alone, and of one family", () => {
+    const network = new VerbsNetwork({ graph: star(2) })
+    const { world } = network.devices[0]!
+    const other = network.devices[1]!
+    for (const index of [0, 1]) {
+      const path = world.resolve(vectorTo(other, index), 5)
+      expect(path).toMatchObject({ node: 0, peer: 1, priority: 3 })
+      expect(path!.udpSourcePort).toBeGreaterThanOrEqual(0xc000)
+    }
+    expect(world.resolve({ ...vectorTo(other, 1), sourceGidIndex: 0 }, 5)).toBeUndefined()
+    expect(world.resolve({ ...vectorTo(other, 1), sourceGidIndex: 2 }, 5)).toBeUndefined()
+    const nobody = Uint8Array.from(other.gids[1]!.gid)
+    nobody[14] = 9
+    expect(world.resolve({ ...vectorTo(other, 1), destinationGid: nobody }, 5)).toBeUndefined()
+    // Node 2 is the switch.
+    const link = Uint8Array.from(other.gids[0]!.gid)
+    link[15] = 2
+    expect(world.resolve({ ...vectorTo(other, 0), destinationGid: link }, 5)).toBeUndefined()
+    expect([...other.gids[0]!.gid]).toEqual([0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xfe, 0, 0, 1])
+    expect([...other.gids[1]!.gid]).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 11, 0, 1, 1])
+    expect(world.resolve(vectorTo(other, 1, 6), 5)).toMatchObject({ priority: 6 })
+  })
+
+  it("drops what nobody is there for, and forgets a queue pair that is gone", () => {
+    const network = new VerbsNetwork({ graph: twoHosts() })
+    const [a, b] = network.devices.map((device) => makeEnd(device, "rc")) as [End, End]
+    connect(a, b, { timeout: 4, retryCount: 1 })
+    destroy(b)
+    write(a, { ...b, mr: { rkey: 5 } } as unknown as End, 100)
+    network.run()
+    expect(outcomes(a)).toEqual([[1, WcStatus.RetryExcErr]])
+    expect(a.qp.state).toBe(QpState.Err)
+    expect(network.packetsUnclaimed).toBe(2)
+    destroy(a)
+    expect(network.outstanding()).toEqual([])
+    for (const { resources } of network.devices)
+      expect(Object.values(resources).every((count) => count === 0)).toBe(true)
+  })
+})
+
+describe("congestion", { timeout: 30_000 }, () => {
+  const incast = (options: Partial<ConstructorParameters<typeof VerbsNetwork>[0]>, senders = 6) => {
+    const network = new VerbsNetwork({ graph: star(senders + 1, { rate: "100Gbps", delay: "1us" }), ...options })
+    const sink = network.devices[senders]!
+    const pairs = network.devices.slice(0, senders).map((device) => {
+      const a = makeEnd(device, "rc", 1 << 20)
+      const b = makeEnd(sink, "rc", 1 << 20)
+      connect(a, b, { timeout: 14 })
+      write(a, b, 1 << 20)
+      return [a, b] as const
+    })
+    let deepest = 0
+    const port = 2 * senders + 1
+    while (network.step(Infinity)) {
+      network.settle()
+      deepest = Math.max(deepest, network.kernel.queueBytes(port))
+    }
+    for (const [a] of pairs) expect(outcomes(a)).toEqual([[1, WcStatus.Success]])
+    return { network, deepest }
+  }
+
+  it("loses nothing where switches pause, and much where they do not", () => {
+    const settings = { bufferBytes: 1 << 20 }
+    const queuePairs = { inFlightPackets: 1024 }
+    const lossless = incast({ queuePairs, switches: sharedBufferSwitches(settings) }).network.kernel
+    expect(lossless.pfcFrames).toBeGreaterThan(0)
+    expect(lossless.dropCounts.every((count) => count === 0)).toBe(true)
+    const lossy = incast({ queuePairs, switches: sharedBufferSwitches({ ...settings, lossless: false }) }).network
+      .kernel
+    expect(lossy.pfcFrames).toBe(0)
+    expect(lossy.dropCounts[-Drop.EgressFull]).toBeGreaterThan(100)
+  })
+
+  it("is held down by DCQCN's notifications, and by HPCC's telemetry", () => {
+    const free = incast({ queuePairs: { inFlightPackets: 1024 } })
+    let notifications = 0
+    const paced = incast({
+      controller: dcqcn(dcqcnPresets.paper),
+      queuePairs: { inFlightPackets: 1024 },
+      onPacket: (_now, _node, packet, outward) => {
+        if (outward && packet.opcode === Opcode.Cnp) notifications++
+      },
+    })
+    expect(notifications).toBeGreaterThan(0)
+    expect(paced.deepest).toBeLessThan(free.deepest)
+    const told = incast({ controller: hpcc(hpccPresets.simulation), queuePairs: { inFlightPackets: 1024 } })
+    expect(told.deepest).toBeLessThan(free.deepest / 2)
+  })
+})
+
+describe("faults of links", { timeout: 30_000 }, () => {
+  const both = { loss: 0.02, duplication: 0.02, corruption: 0.01, reordering: 0.05, reorderPs: 5 * us } as const
+
+  it("lose, damage, repeat and reorder packets, and every WRITE is right all the same", () => {
+    const network = new VerbsNetwork({ graph: twoHosts(), seed: 3 })
+    const [a, b] = network.devices.map((device) => makeEnd(device, "rc", 1 << 20)) as [End, End]
+    connect(a, b, { timeout: 5 })
+    fill(a)
+    for (const link of [0, 1]) network.links.impair(link, both)
+    for (let id = 0; id < 20; id++) write(a, b, 50_000, id)
+    network.run()
+    expect(outcomes(a)).toEqual(Array.from({ length: 20 }, (_, id) => [id, WcStatus.Success]))
+    expect(b.memory.octets.subarray(0, 50_000)).toEqual(a.memory.octets.subarray(0, 50_000))
+    const { dropCounts, pool } = network.kernel
+    expect(dropCounts[-LinkLoss]).toBeGreaterThan(5)
+    expect(dropCounts[-LinkCorruption]).toBeGreaterThan(2)
+    expect(network.kernel.stragglerCount).toBe(0)
+    expect(pool.alive).toBe(0)
+    expect(pool.payloads.alive).toBe(0)
+  })
+
+  it("delay every packet by what they are told, one way alone", () => {
+    const timeOf = (delayPs?: readonly [number, number]): number => {
+      const network = new VerbsNetwork({ graph: twoHosts() })
+      const [a, b] = network.devices.map((device) => makeEnd(device, "rc")) as [End, End]
+      connect(a, b)
+      if (delayPs !== undefined) network.links.impair(0, { delayPs }, "forward")
+      write(a, b, 100)
+      let at = 0
+      a.cq.arm("next", () => {
+        at = network.now
+      })
+      network.run()
+      return at
+    }
+    expect(timeOf([10 * us, 10 * us]) - timeOf()).toBe(10 * us)
+  })
+
+  it("take a link down: a host with one is alone until it is up again", () => {
+    const network = new VerbsNetwork({ graph: twoHosts() })
+    const [a, b] = network.devices.map((device) => makeEnd(device, "rc", 1 << 20)) as [End, End]
+    connect(a, b, { timeout: 5 })
+    fill(a)
+    write(a, b, 1 << 20)
+    network.run(20 * us)
+    network.links.set(1, false)
+    network.run(500 * us)
+    expect(network.devices[1]!.queryPort(1).state).toBe("down")
+    expect(network.devices[1]!.pollAsyncEvent()).toMatchObject({ type: "PORT_ERR" })
+    expect(network.kernel.dropCounts[-LinkDown]).toBeGreaterThan(0)
+    expect(polled(a)).toEqual([])
+    network.links.set(1, true)
+    network.run()
+    expect(network.devices[1]!.pollAsyncEvent()).toMatchObject({ type: "PORT_ACTIVE" })
+    expect(outcomes(a)).toEqual([[1, WcStatus.Success]])
+    expect(b.memory.octets).toEqual(a.memory.octets)
+  })
+
+  it("take a link down: a host with two goes on by the other, and switches route around", () => {
+    const builder = new GraphBuilder()
+    const [x, y] = [builder.host(), builder.host()]
+    const [s, t] = [builder.switch(), builder.switch()]
+    for (const host of [x, y]) for (const node of [s, t]) builder.link(host, node, { rate: "100Gbps", delay: "1us" })
+    const network = new VerbsNetwork({ graph: builder.build() })
+    const [a, b] = network.devices.map((device) => makeEnd(device, "rc", 1 << 20)) as [End, End]
+    connect(a, b, { timeout: 5 })
+    fill(a)
+    for (let id = 0; id < 4; id++) write(a, b, 1 << 20, id)
+    network.run(100 * us)
+    const used = network.kernel.sentBytes(0) > 0 ? 0 : 1
+    network.links.set(used, false)
+    network.run()
+    expect(outcomes(a).map(([, status]) => status)).toEqual([0, 0, 0, 0])
+    expect(network.kernel.sentBytes(2 * (1 - used))).toBeGreaterThan(2 << 20)
+    expect(network.devices[0]!.queryPort(1).state).toBe("active")
+    expect(b.memory.octets).toEqual(a.memory.octets)
+  })
+
+  it("are refused where they make no sense", () => {
+    const { links } = new VerbsNetwork({ graph: twoHosts() })
+    expect(() => links.set(2, false)).toThrow(/link 2 does not exist/)
+    expect(() => links.impair(0, { loss: 1.5 })).toThrow(/loss 1.5 is not between 0 and 1/)
+    expect(() => links.impair(0, { delayPs: [2, 1] })).toThrow(/the least at most the most/)
+    expect(links.ofHost(1)).toBe(1)
+    expect(() => links.ofHost(7)).toThrow(/node 7 has no link/)
   })
 })

@@ -1,0 +1,101 @@
+import type { Endpoints } from "@rdmakit/nic"
+import type { VerbsCommand, VerbsEngine, VerbsEvent } from "@rdmakit/protocol"
+import { VerbsEndpoint } from "./VerbsEndpoint.ts"
+import { NOBODY } from "./VerbsNic.ts"
+
+/** The queue pairs of a network's devices, in the order in which they were first heard of. */
+export class AttachedQueuePairs {
+  private readonly endpoints: Endpoints<VerbsCommand, VerbsEvent>
+  private readonly portOf: (node: number, engine: VerbsEngine) => number
+  private readonly telemetryBytes: number
+  private readonly byEngine = new Map<VerbsEngine, VerbsEndpoint>()
+  private readonly freeIndices: Array<number> = []
+  private indices = NOBODY + 1
+  private kicked: Array<VerbsEndpoint> = []
+  private readonly telling: Array<VerbsEndpoint> = []
+
+  /** @param telemetryBytes what telemetry takes on the wire, where a packet has it */
+  constructor(
+    endpoints: Endpoints<VerbsCommand, VerbsEvent>,
+    portOf: (node: number, engine: VerbsEngine) => number,
+    telemetryBytes: number,
+  ) {
+    this.endpoints = endpoints
+    this.portOf = portOf
+    this.telemetryBytes = telemetryBytes
+  }
+
+  of(node: number, engine: VerbsEngine): VerbsEndpoint {
+    const known = this.byEngine.get(engine)
+    if (known !== undefined) return known
+    const index = this.freeIndices.pop() ?? this.indices++
+    const endpoint = new VerbsEndpoint(engine, node, index, this.portOf(node, engine), this.telemetryBytes, this.tell)
+    this.byEngine.set(engine, endpoint)
+    this.endpoints.add(endpoint)
+    return endpoint
+  }
+
+  remove(engine: VerbsEngine): void {
+    const endpoint = this.byEngine.get(engine)
+    if (endpoint === undefined) return
+    endpoint.isGone = true
+    this.byEngine.delete(engine)
+    this.endpoints.remove(endpoint.flow)
+    this.freeIndices.push(endpoint.flow)
+  }
+
+  [Symbol.iterator](): Iterator<VerbsEndpoint> {
+    return this.byEngine.values()
+  }
+
+  every(holds: (endpoint: VerbsEndpoint) => boolean): boolean {
+    for (const endpoint of this) if (!holds(endpoint)) return false
+    return true
+  }
+
+  /** A queue pair is to be drained; true: it is the first of those that are. */
+  kick(endpoint: VerbsEndpoint): boolean {
+    if (endpoint.isKicked) return false
+    endpoint.isKicked = true
+    return this.kicked.push(endpoint) === 1
+  }
+
+  /** Those that were kicked and are still there, which are so no more. */
+  takeKicked(): ReadonlyArray<VerbsEndpoint> {
+    const { kicked } = this
+    this.kicked = []
+    for (const endpoint of kicked) endpoint.isKicked = false
+    return kicked.filter((endpoint) => !endpoint.isGone)
+  }
+
+  private readonly tell = (endpoint: VerbsEndpoint): void => {
+    if (endpoint.isTelling) return
+    endpoint.isTelling = true
+    this.telling.push(endpoint)
+  }
+
+  /** Calls back for each event that a queue pair has told of since. */
+  takeEvents(onEvent: (endpoint: VerbsEndpoint, event: VerbsEvent) => void): void {
+    const { telling } = this
+    for (let at = 0; at < telling.length; at++) {
+      const endpoint = telling[at]!
+      endpoint.isTelling = false
+      const { engine } = endpoint
+      for (let event = engine.pollEvent(); event !== undefined && !endpoint.isGone; event = engine.pollEvent()) {
+        onEvent(endpoint, event)
+      }
+    }
+    telling.length = 0
+  }
+
+  /** Those that have work posted, in words. */
+  outstanding(): ReadonlyArray<string> {
+    const lines: Array<string> = []
+    for (const { engine, node } of this) {
+      const { qpn, type, sendOutstanding: sends, receiveOutstanding: receives } = engine
+      if (sends + receives === 0) continue
+      lines.push(`node ${node}, queue pair 0x${qpn.toString(16)} (${type}): ${sends} sends, ${receives} receives`)
+    }
+    return lines
+  }
+}
