@@ -4,9 +4,13 @@ import { ChildProcessSpawner } from "effect/process"
 import manifest from "../package.json" with { type: "json" }
 import { claimsCommand } from "./commands/ClaimsCommand.ts"
 import { compareCommand } from "./commands/CompareCommand.ts"
+import { devinfoCommand } from "./commands/DevinfoCommand.ts"
 import { generateCommand } from "./commands/GenerateCommand.ts"
 import { lintCommand } from "./commands/LintCommand.ts"
 import { pcapCommand } from "./commands/PcapCommand.ts"
+import { perfCommand } from "./commands/PerfCommand.ts"
+import { pingpongCommand } from "./commands/PingpongCommand.ts"
+import { rpingCommand } from "./commands/RpingCommand.ts"
 import { runCommand } from "./commands/RunCommand.ts"
 import { schemaCommand } from "./commands/SchemaCommand.ts"
 import { sizeCommand } from "./commands/SizeCommand.ts"
@@ -28,6 +32,10 @@ const root = Command.make("rdmakit").pipe(
     compareCommand,
     traceCommand,
     pcapCommand,
+    perfCommand,
+    pingpongCommand,
+    rpingCommand,
+    devinfoCommand,
     lintCommand,
     generateCommand,
     sizeCommand,

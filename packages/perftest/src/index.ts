@@ -41,7 +41,8 @@ export {
 } from "./outofband/PingpongMessage.ts"
 export { emitRping, parseRping, RPING_BYTES, type RpingBuffer } from "./outofband/RpingMessage.ts"
 export { PeerSilent, type ProgramError, WrongOctets } from "./ProgramError.ts"
-export { type OnResult, type PerfReport, perf } from "./perf/Perf.ts"
+export { type PerfReport, type PerfStart, type PerfWatch, perf } from "./perf/Perf.ts"
+export { addressLines, testLines } from "./perf/perfText.ts"
 export { type OnAddresses, type PingpongReport, pingpong } from "./pingpong/Pingpong.ts"
 export {
   type PingpongOptions,
@@ -52,6 +53,17 @@ export {
   pingpongTypes,
 } from "./pingpong/PingpongOptions.ts"
 export { BANDWIDTH_HEADER, bandwidthLine, LATENCY_HEADER, latencyLine, RESULT_LINE } from "./Report.ts"
+export {
+  RPING_BYTES_MAX,
+  RPING_BYTES_MIN,
+  type RpingReport,
+  RpingSettingError,
+  type RpingSettings,
+  type RpingWatch,
+  rpingClient,
+  rpingServer,
+  rpingSettings,
+} from "./rping/Rping.ts"
 export {
   moderationOf,
   type PerfOptions,

@@ -24,8 +24,16 @@ export interface PerfReport {
   readonly latencies: ReadonlyArray<LatencyResult>
 }
 
-/** What is told while it goes on: a line of the table. */
-export type OnResult = (result: PerftestResults | LatencyResult) => Effect.Effect<void>
+/** What a side knows when the queue pairs are connected. */
+export type PerfStart = Omit<PerfReport, "bandwidths" | "latencies">
+
+/** Who is told while a measurement goes on. */
+export interface PerfWatch {
+  /** Both sides know each other. */
+  readonly connected?: (start: PerfStart) => Effect.Effect<void>
+  /** One size is done. */
+  readonly result?: (result: PerftestResults | LatencyResult) => Effect.Effect<void>
+}
 
 /**
  * One side of a measurement, over a connection to the other, which may be one of perftest 6.06's tools on Linux: the same
@@ -36,7 +44,7 @@ export const perf = (
   connection: OutOfBandConnection,
   role: Role,
   settings: PerfSettings,
-  onResult: OnResult = () => Effect.void,
+  watch: PerfWatch = {},
 ): Effect.Effect<PerfReport, ProgramError | PerfSettingError, Scope.Scope> =>
   Effect.gen(function* () {
     const session = new PerftestSession(connection, role)
@@ -55,12 +63,14 @@ export const perf = (
     // After RTR they meet; SENDs do so before they tell their keys again, the others after (send_bw.c, write_bw.c).
     if (settings.verb === "send") yield* Effect.andThen(session.meet(mine), session.keys(mine))
     else yield* Effect.andThen(session.keys(mine), session.meet(mine))
+    const start: PerfStart = { role, settings, mtuBytes: agreed.mtuBytes, gidIndex: side.gidIndex, mine, theirs }
+    yield* watch.connected?.(start) ?? Effect.void
+    const onResult = watch.result ?? (() => Effect.void)
     const test = { connection, side, peer, session, sizes, role, onResult }
     const bandwidths = settings.kind === "bw" ? yield* measureBandwidth(test) : []
     const latencies = settings.kind === "lat" ? yield* measureLatency(test) : []
     yield* part(connection)
-    const { gidIndex } = side
-    return { role, settings, mtuBytes: agreed.mtuBytes, gidIndex, mine, theirs, bandwidths, latencies }
+    return { ...start, bandwidths, latencies }
   })
 
 interface Test {
@@ -70,7 +80,7 @@ interface Test {
   readonly session: PerftestSession
   readonly sizes: ReadonlyArray<number>
   readonly role: Role
-  readonly onResult: OnResult
+  readonly onResult: NonNullable<PerfWatch["result"]>
 }
 
 /** A peer that has left may have been done, and its last acknowledgements are on their way. */

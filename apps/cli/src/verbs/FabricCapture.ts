@@ -1,0 +1,84 @@
+/** What passes the two hosts of a simulated network, as octets. */
+import { closeSync, openSync, writeSync } from "node:fs"
+import { macOfNode, Route, VerbsCodec } from "@rdmakit/codec"
+import { captureLinkTypes } from "@rdmakit/codec/cable"
+import type { PacketObserver } from "@rdmakit/fabric"
+import { Layout, type Packet } from "@rdmakit/packet"
+import { optionCodes, PcapngWriter, textOption } from "@rdmakit/pcap"
+import { Effect, type Scope } from "effect"
+
+const { EXT, EXTENSION_SHIFT } = Layout
+const PS_PER_NS = 1000
+const GID_BYTES = 16
+
+/** Writes a pcapng file with an interface for each host. */
+export class FabricCapture {
+  readonly #writer: PcapngWriter
+  readonly #interfaces: ReadonlyMap<number, number>
+  readonly #codec = new VerbsCodec()
+  readonly #routes = new Map<string, Route>()
+
+  static open(file: string, hosts: ReadonlyArray<number>): Effect.Effect<FabricCapture, never, Scope.Scope> {
+    return Effect.acquireRelease(
+      Effect.sync(() => {
+        const descriptor = openSync(file, "w")
+        const writer = new PcapngWriter({}, (piece) => writeSync(descriptor, piece))
+        return { descriptor, writer, capture: new FabricCapture(writer, hosts) }
+      }),
+      ({ descriptor, writer }) =>
+        Effect.sync(() => {
+          writer.flush()
+          closeSync(descriptor)
+        }),
+    ).pipe(Effect.map(({ capture }) => capture))
+  }
+
+  private constructor(writer: PcapngWriter, hosts: ReadonlyArray<number>) {
+    this.#writer = writer
+    this.#interfaces = new Map(
+      hosts.map((host) => [
+        host,
+        writer.interface({
+          linkType: captureLinkTypes.ethernet,
+          options: [textOption(optionCodes.interface.name, `host ${host}`)],
+        }),
+      ]),
+    )
+  }
+
+  readonly onPacket: PacketObserver = (now, node, packet, outward) => {
+    const number = this.#interfaces.get(node)
+    if (number === undefined) return
+    const codec = this.#codec
+    codec.encode(packet, this.#routeOf(packet))
+    const ticks = BigInt(Math.floor(now / PS_PER_NS))
+    const flags = [{ code: optionCodes.packet.flags, value: Uint8Array.of(outward ? OUTBOUND : INBOUND, 0, 0, 0) }]
+    const octets = codec.octets.subarray(codec.start, codec.end)
+    this.#writer.packet(number, ticks, octets, octets.length, flags)
+  }
+
+  #routeOf(packet: Packet): Route {
+    const { extension } = packet.pool
+    const at = packet.extension << EXTENSION_SHIFT
+    const words = Array.from({ length: 8 }, (_, word) => extension[at + EXT.ipv6Source + word]!)
+    const key = words.join()
+    let route = this.#routes.get(key)
+    if (route === undefined) {
+      const ethernet = { source: macOfNode(packet.source), destination: macOfNode(packet.destination) }
+      route = new Route({ source: gidOf(words.slice(0, 4)), destination: gidOf(words.slice(4)), ethernet })
+      this.#routes.set(key, route)
+    }
+    return route
+  }
+}
+
+/** epb_flags (pcapng §4.3.1). */
+const INBOUND = 1
+const OUTBOUND = 2
+
+const gidOf = (words: ReadonlyArray<number>): Uint8Array => {
+  const gid = new Uint8Array(GID_BYTES)
+  const view = new DataView(gid.buffer)
+  for (const [index, word] of words.entries()) view.setInt32(4 * index, word)
+  return gid
+}

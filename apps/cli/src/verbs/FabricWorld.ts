@@ -1,0 +1,57 @@
+/** Both ends of a program in a simulated network. */
+import type { Provider } from "@rdmakit/device/layer"
+import {
+  NetworkInvalid,
+  NetworkLinks,
+  onHost,
+  type ProgramFault,
+  type ProgramOutcome,
+  simulateProgram,
+  Topology,
+} from "@rdmakit/fabric"
+import { memoryOutOfBand, type OutOfBand } from "@rdmakit/perftest"
+import { Effect, type Scope } from "effect"
+import { Refused } from "../Exit.ts"
+import { FabricCapture } from "./FabricCapture.ts"
+import type { WantedFabric } from "./World.ts"
+
+/** What one end needs. */
+export type EndServices = Provider | OutOfBand | Scope.Scope
+
+export interface BothEnds<A, B> {
+  readonly client: A
+  readonly server: B
+}
+
+/** Runs both ends until both are done; one that fails ends the other. */
+export const runOnFabric = <A, B, E>(
+  world: WantedFabric,
+  client: Effect.Effect<A, E, EndServices>,
+  server: Effect.Effect<B, E, EndServices>,
+) =>
+  Effect.gen(function* () {
+    const { graph, hosts, places, faults, seed, pcap } = world
+    const capture = pcap === undefined ? undefined : yield* FabricCapture.open(pcap, hosts)
+    const ends = Effect.gen(function* () {
+      if (faults !== undefined) {
+        const links = yield* NetworkLinks
+        // Whatever goes between the two crosses the client's link once, one way or the other.
+        links.impair(links.ofHost(hosts[0]), faults)
+      }
+      const [first, second] = yield* Effect.all([onHost(places[0])(client), onHost(places[1])(server)], {
+        concurrency: "unbounded",
+      })
+      return { client: first, server: second } as BothEnds<A, B>
+    }).pipe(Effect.scoped, Effect.provide(memoryOutOfBand))
+    const options = capture === undefined ? { seed } : { seed, onPacket: capture.onPacket }
+    return yield* simulateProgram(ends, options).pipe(
+      Effect.provideService(Topology, graph),
+      Effect.catchIf(
+        (error): error is NetworkInvalid => error instanceof NetworkInvalid,
+        ({ cause }) => Effect.fail(new Refused({ message: cause instanceof Error ? cause.message : String(cause) })),
+      ),
+    )
+  }).pipe(Effect.scoped)
+
+export type FabricOutcome<A, B> = ProgramOutcome<BothEnds<A, B>>
+export type { ProgramFault }

@@ -1,0 +1,80 @@
+/** One end of a program on a socket, and the other in a process of its own. */
+import { closeSync, openSync, writeSync } from "node:fs"
+import { type Cable, CaptureTap, captureLinkTypes, FaultInjector } from "@rdmakit/codec/cable"
+import type { Provider } from "@rdmakit/device/layer"
+import { PcapngWriter } from "@rdmakit/pcap"
+import type { OutOfBand } from "@rdmakit/perftest"
+import { layer, type SoftnicError, type SoftnicLink, type SoftnicOptions } from "@rdmakit/softnic"
+import { Effect, Layer } from "effect"
+import { Refused } from "../Exit.ts"
+import type { EndServices } from "./FabricWorld.ts"
+import { freePorts, startPeer } from "./PeerProcess.ts"
+import { tcpOutOfBand } from "./TcpOutOfBand.ts"
+import type { WantedSoftnic } from "./World.ts"
+
+/** Runs one end. */
+export const runOnSoftnic = <A, E>(
+  world: WantedSoftnic,
+  link: SoftnicLink,
+  program: Effect.Effect<A, E, EndServices>,
+) =>
+  Effect.gen(function* () {
+    const capture = world.pcap === undefined ? undefined : yield* openCapture(world.pcap)
+    const through = (cable: Cable, startNs: bigint): Cable => {
+      const faulty =
+        world.faults === undefined ? cable : new FaultInjector(cable, { ...world.faults, seed: world.seed })
+      if (capture === undefined) return faulty
+      const interfaceId = capture.interface({ linkType: captureLinkTypes[cable.layer] })
+      return new CaptureTap(faulty, capture, { interfaceId, startNs })
+    }
+    const options: SoftnicOptions = { link, through, device: { seed: world.seed } }
+    const services: Layer.Layer<Provider | OutOfBand, SoftnicError> = Layer.merge(layer([options]), tcpOutOfBand())
+    return yield* program.pipe(Effect.scoped, Effect.provide(services))
+  }).pipe(
+    Effect.scoped,
+    Effect.catchIf(isSoftnicError, (error) => Effect.fail(new Refused({ message: error.message }))),
+  )
+
+const isSoftnicError = (error: unknown): error is SoftnicError =>
+  error instanceof Error && "_tag" in error && error._tag === "SoftnicError"
+
+const openCapture = (file: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const descriptor = openSync(file, "w")
+      return { descriptor, writer: new PcapngWriter({}, (piece) => writeSync(descriptor, piece)) }
+    }),
+    ({ descriptor, writer }) =>
+      Effect.sync(() => {
+        writer.flush()
+        closeSync(descriptor)
+      }),
+  ).pipe(Effect.map(({ writer }) => writer))
+
+/** Addresses of the two ends of one host: their sockets are both of loopback. */
+const OWN = "10.255.0.1"
+export const PEER_ADDRESS = "10.255.0.2"
+const LOOPBACK = "127.0.0.1"
+
+export interface SpawnedPeer {
+  readonly link: SoftnicLink
+  /** TCP port at which the peer listens. */
+  readonly port: number
+}
+
+/**
+ * Starts a process with the other end, which listens.
+ * @param args of its command line: what comes before the flags of its world
+ */
+export const spawnPeer = (args: ReadonlyArray<string>, seed: number) =>
+  Effect.gen(function* () {
+    const { udp, tcp } = yield* freePorts(2)
+    const [mine, theirs] = [udp[0]!, udp[1]!]
+    const world = [
+      ...["--listen", "--port", String(tcp), "--seed", String((seed + 1) >>> 0)],
+      ...["--address", PEER_ADDRESS, "--bind", `${LOOPBACK}:${theirs}`, "--at", `${OWN}=${LOOPBACK}:${mine}`],
+    ]
+    yield* startPeer([...args, ...world])
+    const peers = [{ address: PEER_ADDRESS, host: LOOPBACK, port: theirs }]
+    return { link: { udp: { address: LOOPBACK, port: mine, gid: OWN, peers } }, port: tcp } as SpawnedPeer
+  })

@@ -1,0 +1,235 @@
+/** Where a program of verbs runs, as the command line says it. */
+import { ipv4OfNode } from "@rdmakit/codec"
+import { parseTopology, switchFlags } from "@rdmakit/ns3"
+import type { SoftnicLink } from "@rdmakit/softnic"
+import { type Graph, hostsOf, star } from "@rdmakit/topology"
+import { tryParseRate, tryParseTime } from "@rdmakit/units"
+import { Effect, FileSystem, Option, Path } from "effect"
+import { cannotBeWritten, Refused } from "../Exit.ts"
+import { reading } from "../Reading.ts"
+import { WorkingDirectory } from "../Screen.ts"
+import { type Faults, parseFaults } from "./FaultText.ts"
+
+/** The flags of `worldFlags`. */
+export interface WorldInput {
+  readonly on: Option.Option<"fabric" | "softnic">
+  readonly rate: Option.Option<string>
+  readonly delay: Option.Option<string>
+  readonly topology: Option.Option<string>
+  readonly hosts: Option.Option<string>
+  readonly address: ReadonlyArray<string>
+  readonly frames: Option.Option<string>
+  readonly mac: Option.Option<string>
+  readonly bind: Option.Option<string>
+  readonly at: ReadonlyArray<string>
+  readonly linkMtu: Option.Option<number>
+  readonly pcap: Option.Option<string>
+  readonly faults: Option.Option<string>
+  readonly seed: number
+  readonly port: Option.Option<number>
+  readonly json: boolean
+}
+
+interface Wanted {
+  readonly seed: number
+  readonly faults: Faults | undefined
+  /** The capture, as an absolute path. */
+  readonly pcap: string | undefined
+}
+
+export interface WantedFabric extends Wanted {
+  readonly kind: "fabric"
+  readonly graph: Graph
+  /** Client and server, by their places among the hosts. */
+  readonly places: readonly [client: number, server: number]
+  /** The same, by their numbers. */
+  readonly hosts: readonly [client: number, server: number]
+}
+
+export interface WantedSoftnic extends Wanted {
+  readonly kind: "softnic"
+  /** undefined: both ends are to be made, on sockets of loopback. */
+  readonly link: SoftnicLink | undefined
+}
+
+export type WantedWorld = WantedFabric | WantedSoftnic
+
+/** Which ends this process is to have. */
+export type Ends = "both" | "client" | "server"
+
+const FABRIC_FLAGS = ["rate", "delay", "topology", "hosts"] as const
+const SOFTNIC_FLAGS = ["address", "frames", "mac", "bind", "at", "linkMtu"] as const
+const MAC = "52:54:00:00:00:02"
+const LOOPBACK = "127.0.0.1"
+const RATE = "100Gbps"
+const DELAY = "1us"
+const LINK_MTU_MIN = 576
+const LINK_MTU_MAX = 65_536
+
+export const wantedWorld = (input: WorldInput, ends: Ends) =>
+  Effect.gen(function* () {
+    const softnicFlag = SOFTNIC_FLAGS.find((name) => isGiven(input[name]))
+    const fabricFlag = FABRIC_FLAGS.find((name) => isGiven(input[name]))
+    const implied = ends !== "both" || softnicFlag !== undefined ? "softnic" : "fabric"
+    const on = Option.getOrElse(input.on, () => implied)
+    if (on === "fabric" && ends !== "both") {
+      const hint = "a simulated network has both ends; --on softnic sends real packets"
+      return yield* new Refused({ message: "--on: found fabric with one end alone, expected softnic", hint })
+    }
+    const stray = on === "fabric" ? softnicFlag : fabricFlag
+    if (stray !== undefined) {
+      const other = on === "fabric" ? "softnic" : "fabric"
+      return yield* new Refused({ message: `${flagOf(stray)}: found it with ${on}, expected ${other}` })
+    }
+    const wanted = { seed: input.seed, faults: yield* faultsOf(input), pcap: yield* captureOf(input) }
+    if (on === "fabric") return { ...wanted, ...(yield* fabricOf(input)) } satisfies WantedFabric
+    if (ends === "both" && softnicFlag !== undefined) {
+      const message = `${flagOf(softnicFlag)}: found it with both ends, expected one end alone`
+      return yield* new Refused({ message, hint: "name the peer, or --listen; the ends of one host find each other" })
+    }
+    const link = ends === "both" ? undefined : yield* linkOf(input)
+    return { ...wanted, kind: "softnic", link } satisfies WantedSoftnic
+  })
+
+const isGiven = (value: Option.Option<unknown> | ReadonlyArray<string>): boolean =>
+  "length" in value ? value.length > 0 : Option.isSome(value)
+
+const flagOf = (name: string): string => `--${name === "linkMtu" ? "link-mtu" : name}`
+
+const faultsOf = ({ faults }: WorldInput) =>
+  Effect.gen(function* () {
+    if (Option.isNone(faults)) return undefined
+    const parsed = parseFaults(faults.value)
+    if (typeof parsed === "string") return yield* new Refused({ message: `--faults: ${parsed}` })
+    return parsed
+  })
+
+/** The file is made now: a place where none can be is told before anything is measured. */
+const captureOf = ({ pcap }: WorldInput) =>
+  Effect.gen(function* () {
+    if (Option.isNone(pcap)) return undefined
+    const files = yield* FileSystem.FileSystem
+    const file = (yield* Path.Path).resolve(yield* WorkingDirectory, pcap.value)
+    yield* files
+      .writeFile(file, new Uint8Array(0))
+      .pipe(Effect.mapError((error) => cannotBeWritten(pcap.value, "choose another with --pcap FILE", error)))
+    return file
+  })
+
+const fabricOf = (input: WorldInput) =>
+  Effect.gen(function* () {
+    const graph = Option.isSome(input.topology) ? yield* graphOfFile(input, input.topology.value) : yield* starOf(input)
+    const all = hostsOf(graph)
+    const hosts = Option.isNone(input.hosts) ? [all[0]!, all[1]!] : input.hosts.value.split(",").map(Number)
+    const places = hosts.map((host) => all.indexOf(host))
+    if (places.length !== 2 || places.some((place) => place < 0) || hosts[0] === hosts[1]) {
+      const found = Option.getOrElse(input.hosts, () => `${all.length} hosts`)
+      const expected = `two of the hosts ${all[0]}..${all.at(-1)}, as ${all[0]},${all[1]}`
+      return yield* new Refused({ message: `--hosts: found "${found}", expected ${expected}` })
+    }
+    return {
+      kind: "fabric" as const,
+      graph,
+      places: [places[0]!, places[1]!] as const,
+      hosts: [hosts[0]!, hosts[1]!] as const,
+    }
+  })
+
+const starOf = (input: WorldInput) =>
+  Effect.gen(function* () {
+    const rate = tryParseRate(Option.getOrElse(input.rate, () => RATE))
+    if (typeof rate !== "number") return yield* new Refused({ message: `--rate: ${rate.message}` })
+    if (!(rate > 0)) return yield* new Refused({ message: "--rate: found 0, expected a rate above 0" })
+    const delay = tryParseTime(Option.getOrElse(input.delay, () => DELAY))
+    if (typeof delay !== "number") return yield* new Refused({ message: `--delay: ${delay.message}` })
+    return star(2, { rate, delay })
+  })
+
+const graphOfFile = (input: WorldInput, name: string) =>
+  Effect.gen(function* () {
+    const stray = (["rate", "delay"] as const).find((flag) => Option.isSome(input[flag]))
+    if (stray !== undefined) {
+      const message = `--${stray}: found it beside --topology, expected one of the two`
+      return yield* new Refused({ message, hint: "the file says what its links are" })
+    }
+    const files = yield* FileSystem.FileSystem
+    const file = (yield* Path.Path).resolve(yield* WorkingDirectory, name)
+    const octets = yield* files.readFile(file).pipe(
+      Effect.mapError(({ reason }) => {
+        const why = reason._tag === "NotFound" ? "there is no such file" : reason.message
+        return new Refused({ message: `--topology: ${name}: ${why}` })
+      }),
+    )
+    const topology = yield* reading(() => parseTopology(octets, name))
+    const graph: Graph = { nodes: topology.nodes, isSwitch: switchFlags(topology), links: topology.links }
+    if (hostsOf(graph).length >= 2) return graph
+    return yield* new Refused({ message: `--topology: ${name}: found fewer than two hosts` })
+  })
+
+const linkOf = (input: WorldInput): Effect.Effect<SoftnicLink, Refused> =>
+  Effect.gen(function* () {
+    const { address, linkMtu } = input
+    const mtu = Option.getOrUndefined(linkMtu)
+    if (mtu !== undefined && !(mtu >= LINK_MTU_MIN && mtu <= LINK_MTU_MAX)) {
+      const message = `--link-mtu: found ${mtu}, expected a whole number ${LINK_MTU_MIN}..${LINK_MTU_MAX}`
+      return yield* new Refused({ message })
+    }
+    const mtuBytes = mtu === undefined ? {} : { mtuBytes: mtu }
+    if (Option.isNone(input.frames)) return { udp: { ...(yield* udpOf(input)), ...mtuBytes } }
+    const stray = (["bind", "at"] as const).find((name) => isGiven(input[name]))
+    if (stray !== undefined) {
+      return yield* new Refused({ message: `--${stray}: found it with --frames, expected a UDP socket` })
+    }
+    if (address.length === 0) {
+      const message = "--address: found none with --frames, expected this port's, as 10.0.0.2/24"
+      return yield* new Refused({ message })
+    }
+    const ethernet = { mac: Option.getOrElse(input.mac, () => MAC), addresses: address, ...mtuBytes }
+    const where = input.frames.value
+    const [, kind, place] = /^(dgram|stream|listen):(.+)$/.exec(where) ?? []
+    const ports = /^(\d+):(\d+)$/.exec(place ?? "")
+    if (kind === "dgram" && ports !== null) {
+      return { datagrams: { port: Number(ports[1]), remotePort: Number(ports[2]) }, ethernet }
+    }
+    if ((kind === "stream" || kind === "listen") && place !== undefined) {
+      return { stream: { place: { path: place }, role: kind === "listen" ? "listen" : "connect" }, ethernet }
+    }
+    const expected = "dgram:PORT:PORT, here and there, stream:PATH of a socket, or listen:PATH"
+    return yield* new Refused({ message: `--frames: found "${where}", expected ${expected}` })
+  })
+
+const udpOf = ({ address, mac, bind, at }: WorldInput) =>
+  Effect.gen(function* () {
+    if (Option.isSome(mac)) {
+      return yield* new Refused({ message: "--mac: found it without --frames, expected a network of frames" })
+    }
+    if (address.length > 1) {
+      return yield* new Refused({ message: `--address: found ${address.length}, expected one, of the UDP socket` })
+    }
+    const own = (address[0] ?? LOOPBACK).split("/")[0]!
+    const peers = []
+    for (const text of at) {
+      const [name, place = ""] = text.split("=", 2)
+      const found = hostAndPort(place)
+      if (found === undefined) {
+        return yield* new Refused({ message: `--at: found "${text}", expected ADDRESS=HOST:PORT` })
+      }
+      peers.push({ address: name!, ...found })
+    }
+    if (Option.isNone(bind)) return { address: own, ...(peers.length === 0 ? {} : { peers }) }
+    const socket = hostAndPort(bind.value)
+    if (socket === undefined) {
+      return yield* new Refused({ message: `--bind: found "${bind.value}", expected HOST:PORT` })
+    }
+    return { address: socket.host, port: socket.port, gid: own, peers }
+  })
+
+const hostAndPort = (text: string): { readonly host: string; readonly port: number } | undefined => {
+  const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text)
+  if (match === null || Number(match[3]) > 65_535) return undefined
+  return { host: (match[1] ?? match[2])!, port: Number(match[3]) }
+}
+
+/** The IPv4 address of a host of a simulated network. */
+export const addressOfHost = (host: number): string =>
+  [24, 16, 8, 0].map((bits) => (ipv4OfNode(host) >>> bits) & 0xff).join(".")
