@@ -19,7 +19,7 @@ const UDP = 17
 
 /**
  * The receiver of datagrams (IBTA 1.7 §9.8.3): the network's header, then the payload. One with a wrong Q_Key, or without
- * a receive, or longer than it, is dropped, and its receive is the next one's.
+ * a receive, is dropped. One that a receive is too short for ends the queue pair, as in Linux rxe.
  */
 export class DatagramReceiver {
   private readonly context: QueuePairContext
@@ -39,14 +39,17 @@ export class DatagramReceiver {
     if (wordOf(packet, EXT.queueKey) !== queueKey >>> 0) return
     const { payload } = packet
     if (payloadBytes > 0 && payload === undefined) return
-    if (!receives.begin() || !receives.fits(GRH_BYTES + payloadBytes)) return
+    if (!receives.begin()) return
+    if (!receives.fits(GRH_BYTES + payloadBytes)) {
+      this.breakOff(WcStatus.LocQpOpErr)
+      return
+    }
     this.writeHeader(packet)
     const written =
       receives.append(this.header, 0, GRH_BYTES) &&
       (payload === undefined || receives.append(payload.octets, payload.start, payloadBytes))
     if (!written) {
-      receives.fail(WcStatus.LocProtErr)
-      context.broken = Break.Error
+      this.breakOff(WcStatus.LocProtErr)
       return
     }
     receives.complete({
@@ -57,6 +60,11 @@ export class DatagramReceiver {
       sourceQp: wordOf(packet, EXT.sourceQp) & 0xff_ffff,
       solicited: packet.has(Flag.Solicited),
     })
+  }
+
+  private breakOff(status: WcStatus): void {
+    this.receives.fail(status)
+    this.context.broken = Break.Error
   }
 
   /** IPv6's header, or that of IPv4 in the last 20 octets, as Linux leaves it (IBTA 1.7 §A17.4.5.2). */

@@ -363,6 +363,8 @@ export class ReliableRequester extends Requester {
       return
     }
     this.rnrRetries++
+    // The responder lives, and a gap behind the packet that it could not take is told of too: no retry counts for it.
+    this.retries = 0
     this.timer.stop()
     this.rnrDeadline = now + rnrTimerPs(code)
     this.goBack()

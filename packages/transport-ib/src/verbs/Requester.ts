@@ -80,6 +80,10 @@ export abstract class Requester {
     this.ready = false
     for (let work = this.queue.current; work !== undefined; work = this.queue.current) {
       if (work.status !== WcStatus.Success || !this.mayStart(work)) return
+      if (!work.checked && !this.serves(work)) {
+        work.status = WcStatus.LocQpOpErr
+        return
+      }
       if (work.kind === Kind.Local) {
         this.perform(work)
         if (work.status !== WcStatus.Success) return
@@ -103,7 +107,7 @@ export abstract class Requester {
     return this.outstanding < settings.initiatorDepth
   }
 
-  /** Whether this service has such work on the wire; a device refuses what it has not when it is posted. */
+  /** Whether this service has such work. */
   protected serves(_work: SendWork): boolean {
     return true
   }
@@ -114,11 +118,7 @@ export abstract class Requester {
     const { sges, inline } = work.request
     const writes = work.kind === Kind.Read || work.kind === Kind.Atomic
     work.checked = true
-    if (!this.serves(work)) work.status = WcStatus.LocQpOpErr
-    else if (
-      inline === undefined &&
-      checkSges(memory, user, sges, writes ? Access.LocalWrite : 0) !== MemoryFault.None
-    ) {
+    if (inline === undefined && checkSges(memory, user, sges, writes ? Access.LocalWrite : 0) !== MemoryFault.None) {
       work.status = WcStatus.LocProtErr
     }
     return work.status === WcStatus.Success
@@ -169,7 +169,9 @@ export abstract class Requester {
   /** The oldest work has failed: its completion is told of whether it was asked for or not (IBTA 1.7 §10.7.3.1). */
   protected fail(_now: Time, status: WcStatus): void {
     this.flushOldest(status)
-    this.context.broken = this.context.type === "rc" ? Break.Error : Break.SendError
+    // What a service does not have ends all of it, as in Linux rxe; else UC and UD may go on from SQE (IBTA 1.7 §10.3.1.6).
+    const all = this.context.type === "rc" || status === WcStatus.LocQpOpErr
+    this.context.broken = all ? Break.Error : Break.SendError
   }
 
   private flushOldest(status: WcStatus): void {

@@ -113,8 +113,9 @@ export class Responder {
       return
     }
     if (!receives.fits(bytes)) {
-      // Longer than the receive (IBTA 1.7 §9.9.3.1.6).
-      this.refuse(packet, Syndrome.NakInvalidRequest, WcStatus.LocLenErr)
+      // Longer than the receive. The IBTA has a length error and an invalid request (1.7 §9.9.3.1.6); Linux rxe, whose word
+      // counts here, finds that the receive does not do, and says so on both sides.
+      this.refuse(packet, Syndrome.NakRemoteOperational, WcStatus.LocQpOpErr)
       return
     }
     if (bytes > 0) {

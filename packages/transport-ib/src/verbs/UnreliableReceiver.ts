@@ -14,7 +14,7 @@ const MESSAGE_BYTES_MAX = 2 ** 31
 /**
  * The receiver of an unreliable connection (IBTA 1.7 §9.8.2): a gap drops the message that it is in; the next message
  * begins with a first packet, whatever its number. What is wrong with a message drops it, and is told to nobody; the
- * receive that it had is the next message's.
+ * receive that it had is the next message's. One that a receive is too short for ends the queue pair, as in Linux rxe.
  */
 export class UnreliableReceiver {
   private readonly context: QueuePairContext
@@ -76,18 +76,18 @@ export class UnreliableReceiver {
     const bytes = packet.payloadBytes
     if (!this.lengthFits(packet, parts)) return false
     if ((parts & Part.Start) !== 0 && !receives.begin()) return false
-    if (!receives.fits(bytes)) return false
+    if (!receives.fits(bytes)) return this.breakOff(WcStatus.LocQpOpErr)
     if (bytes > 0) {
       const { octets, start } = packet.payload!
-      if (!receives.append(octets, start, bytes)) return this.breakOff()
+      if (!receives.append(octets, start, bytes)) return this.breakOff(WcStatus.LocProtErr)
     }
     if ((parts & Part.End) !== 0) this.complete(packet, parts, WcOpcode.Recv, receives.filled)
     return true
   }
 
-  /** The receive's own memory may not be written to: this side's error (IBTA 1.7 §9.9.3, class A). */
-  private breakOff(): boolean {
-    this.receives.fail(WcStatus.LocProtErr)
+  /** The receive is too short, as Linux rxe tells of it, or its memory may not be written to: this side's error. */
+  private breakOff(status: WcStatus): boolean {
+    this.receives.fail(status)
     this.context.broken = Break.Error
     return false
   }

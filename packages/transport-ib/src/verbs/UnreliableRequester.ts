@@ -14,9 +14,10 @@ export class UnreliableRequester extends Requester {
     return this.ready
   }
 
-  /** UC has SEND and RDMA WRITE alone (IBTA 1.7 §9.8). */
+  /** UC has SEND and RDMA WRITE alone on the wire (IBTA 1.7 §9.8). */
   protected override serves(work: SendWork): boolean {
-    return work.kind === Kind.Message && work.request.opcode !== WrOpcode.SendWithInv
+    const message = work.kind === Kind.Message && work.request.opcode !== WrOpcode.SendWithInv
+    return message || work.kind === Kind.Local
   }
 
   /** Sends a packet of the current work. False: nothing was sent. */

@@ -82,18 +82,26 @@ describe("datagrams", () => {
     expect(told(1, "receive")).toEqual([`${id} Success`])
   })
 
-  it("without a receive, or with one too short, it is dropped: the receive is the next one's", () => {
+  it("without a receive it is dropped, and the next one fits to the octet", () => {
     const { datagram, receive, pair, told, memories, completions } = udPair()
     datagram()
     pair.run()
-    const id = receive(1, sge(0, 139))
-    datagram()
-    pair.run()
     expect([told(1, "receive"), memories[1].touches]).toEqual([[], []])
+    const id = receive(1, sge(0, 139))
     datagram({ sges: [sge(0, 99)] })
     pair.run()
     expect(told(1, "receive")).toEqual([`${id} Success`])
     expect(completions(1, "receive")[0]!.byteLength).toBe(139)
+  })
+
+  it("one that the receive is too short for ends the queue pair, and nothing is written", () => {
+    const { datagram, receive, pair, told, memories, ends } = udPair()
+    const id = receive(1, sge(0, 139))
+    datagram()
+    pair.run()
+    // As two Linux kernels have it: testdata/linux-verbs.
+    expect([told(1, "receive"), memories[1].touches]).toEqual([[`${id} LocQpOpErr`], []])
+    expect([ends[0].state, ends[1].state]).toEqual([QpState.Rts, QpState.Err])
   })
 
   it("a message longer than the path MTU is not sent, and no error", () => {

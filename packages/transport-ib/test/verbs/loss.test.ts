@@ -1,3 +1,4 @@
+import { Layout } from "@rdmakit/packet"
 import { NEVER, QpState, WrOpcode } from "@rdmakit/protocol"
 import { describe, expect, it } from "vitest"
 import { BASE } from "./memory.ts"
@@ -209,6 +210,25 @@ describe("receiver not ready", () => {
     pair.run()
     const again = pair.sent.filter(({ opcode }) => opcode === 0x04).map(({ time }) => time)
     expect(again).toEqual([0, 2e6 + milliseconds * 1e9])
+  })
+
+  it("gaps that are told of behind a packet that was not taken use up no retries", () => {
+    const { send, receive, pair, inject, told } = verbsPair({ settings: { minRnrTimer: 1, retryCount: 2 } })
+    const id = send(0, { sges: [sge(0, 600)] })
+    for (let times = 1; times <= 10; times++) {
+      // Half a microsecond after the packets were sent again.
+      pair.run(times * 12e6 + 0.5e6)
+      // Linux sends one for each RNR NAK, and a slow peer's comes that late.
+      inject(0, (packet) => {
+        packet.opcode = 0x11
+        packet.psn = 0x100
+        packet.pool.extension[packet.extend() + Layout.EXT.aeth] = 0x60 << 24
+      })
+    }
+    expect(told(0, "send")).toEqual([])
+    receive(1, sge(0, 600))
+    pair.run()
+    expect(told(0, "send")).toEqual([`${id} Success`])
   })
 
   it("what follows is dropped in silence, and what was in front is acknowledged", () => {
