@@ -79,6 +79,30 @@ describe("SEND and RDMA WRITE over a reliable connection", () => {
     expect(memories[0].slice(BASE + 2000, 300)).toEqual(memories[0].slice(BASE, 300))
   })
 
+  it.each([1, 4096, 1_048_577, 2 ** 24])(
+    "%i bytes that cross PSN 2^24 arrive whole, each way",
+    (bytes) => {
+      const settings = { pathMtuBytes: 4096, sendPsn: 0xffffff, receivePsn: 0xffffff }
+      const { memories, send, receive, pair, told } = verbsPair({ settings, memoryBytes: 2 ** 25 })
+      memories[0].paint(BASE, bytes, 1)
+      receive(1, sge(0, bytes))
+      send(0, { sges: [sge(0, bytes)] })
+      send(0, { opcode: WrOpcode.RdmaWrite, sges: [sge(0, bytes)], ...remote(2 ** 24) })
+      send(0, { opcode: WrOpcode.RdmaRead, sges: [sge(2 ** 24, bytes)], ...remote(2 ** 24) })
+      pair.run()
+      expect(told(0, "send")).toEqual(["2 Success", "3 Success", "4 Success"])
+      const painted = memories[0].slice(BASE, bytes)
+      for (const copy of [
+        memories[1].slice(BASE, bytes),
+        memories[1].slice(BASE + 2 ** 24, bytes),
+        memories[0].slice(BASE + 2 ** 24, bytes),
+      ]) {
+        expect(Buffer.compare(copy, painted)).toBe(0)
+      }
+    },
+    60_000,
+  )
+
   it("a message of no bytes takes one packet and one PSN, and its key is not looked at (case B12)", () => {
     const { send, receive, pair, completions, said, told, memories } = verbsPair()
     receive(1)
