@@ -69,13 +69,10 @@ describe("posting sends", () => {
     swap: 2n,
     sges: [sge(8)],
   }
-  const legal: Readonly<Record<DeviceQpType, ReadonlyArray<keyof typeof WrOpcode>>> = {
-    rc: Object.keys(WrOpcode) as Array<keyof typeof WrOpcode>,
-    uc: ["RdmaWrite", "RdmaWriteWithImm", "Send", "SendWithImm", "LocalInv", "BindMw"],
-    ud: ["Send", "SendWithImm"],
-    gsi: ["Send", "SendWithImm"],
-  }
-  const every = (Object.keys(legal) as Array<DeviceQpType>).flatMap((type) =>
+  const legal = { gsi: ["Send", "SendWithImm"] as ReadonlyArray<keyof typeof WrOpcode> }
+  const types: ReadonlyArray<DeviceQpType> = ["rc", "uc", "ud", "gsi"]
+  // What a service has not goes to the engine too, which completes it with LOC_QP_OP_ERR as rxe does.
+  const every = types.flatMap((type) =>
     (Object.keys(WrOpcode) as Array<keyof typeof WrOpcode>).map((name) => ({ type, name })),
   )
 
@@ -97,7 +94,7 @@ describe("posting sends", () => {
         ? { datagram: { address: at.pd.createAh(vector), qpn: 2, queueKey: 3 } }
         : {}),
     }
-    if (!legal[type].includes(name)) {
+    if (type === "gsi" && !legal.gsi.includes(name)) {
       expect(refusal(() => qp.postSend(posted))).toEqual({ errno: "EINVAL", attribute: "opcode" })
       return
     }
