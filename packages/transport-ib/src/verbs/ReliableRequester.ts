@@ -2,8 +2,9 @@ import { Flag, Layout, type Packet } from "@rdmakit/packet"
 import { NEVER, type Time, WcStatus, WrOpcode } from "@rdmakit/protocol"
 import { PSN_MASK, psnDistance } from "../Psn.ts"
 import { AckTimer } from "./AckTimer.ts"
-import { CREDITS_INVALID, creditsOf, rnrTimerPs, SYNDROME_TYPE, Syndrome } from "./Aeth.ts"
+import { rnrTimerPs, SYNDROME_TYPE, Syndrome } from "./Aeth.ts"
 import { Bth, Part, rcParts } from "./Bth.ts"
+import { CreditLimit } from "./CreditLimit.ts"
 import { putNumber, wordOf } from "./Extension.ts"
 import type { Pacing } from "./Pacing.ts"
 import { Break, type QueuePairContext } from "./QueuePairContext.ts"
@@ -39,9 +40,7 @@ export class ReliableRequester extends Requester {
   private gapAt = NONE
   /** Packets since the last one that asked for an acknowledgement. */
   private unasked = 0
-  /** Requests up to this one have a receive waiting (LSN, IBTA 1.7 §9.7.7.2), and the last the responder has completed. */
-  private creditLimit = Number.POSITIVE_INFINITY
-  private completedSequence = 0
+  private readonly credits: CreditLimit
   /** A packet whose acknowledgement is timed, where packets carry no stamp; and when it left. */
   private timed = NONE
   private timedAt: Time = 0
@@ -50,6 +49,7 @@ export class ReliableRequester extends Requester {
     super(context, pacing, sendMax)
     this.timer = new AckTimer(context.config.earlyRetransmissionPs)
     this.responses = new Responses(context)
+    this.credits = new CreditLimit(context.config.endToEndCredits)
   }
 
   override startAt(psn: number): void {
@@ -57,8 +57,7 @@ export class ReliableRequester extends Requester {
     this.una = this.nxt
     this.highest = this.nxt
     this.ackedBytes = 0
-    this.creditLimit = this.context.config.endToEndCredits ? 0 : Number.POSITIVE_INFINITY
-    this.completedSequence = 0
+    this.credits.reset()
   }
 
   /** Settings have changed. */
@@ -108,7 +107,7 @@ export class ReliableRequester extends Requester {
   /** Without credit a single packet may leave, to ask for some (IBTA 1.7 §9.7.7.2.5). */
   private get hasCredit(): boolean {
     const work = this.queue.current!
-    return work.sequence <= this.creditLimit || !work.consumesReceive || this.nxt === this.una
+    return work.sequence <= this.credits.limit || !work.consumesReceive || this.nxt === this.una
   }
 
   // --- sending
@@ -152,7 +151,7 @@ export class ReliableRequester extends Requester {
       ++this.unasked >= config.ackEvery ||
       this.nxt + 1 - this.una >= config.inFlightPackets ||
       bytes >= this.pacing.controller.window ||
-      work.sequence > this.creditLimit
+      work.sequence > this.credits.limit
     if (asks) this.unasked = 0
     return asks
   }
@@ -201,7 +200,7 @@ export class ReliableRequester extends Requester {
     if (number >= this.highest) return
     const parts = rcParts[packet.opcode]!
     const aeth = (parts & (Part.Start | Part.End)) === 0 ? NONE : wordOf(packet, EXT.aeth)
-    if (aeth !== NONE) this.takeCredits(aeth)
+    if (aeth !== NONE) this.credits.take(aeth)
     if ((parts & (Part.Read | Part.Atomic)) !== 0) this.respond(now, packet, number, parts)
     else this.acknowledge(now, packet, number, aeth >>> 24)
     this.completeDone(now)
@@ -311,17 +310,6 @@ export class ReliableRequester extends Requester {
     if (timed !== NONE && this.una > timed) this.timed = NONE
     if (packet.stamp > 0) return now - packet.stamp
     return timed !== NONE && this.una > timed ? now - this.timedAt : Number.NaN
-  }
-
-  private takeCredits(aeth: number): void {
-    if (!this.context.config.endToEndCredits) return
-    const syndrome = aeth >>> 24
-    if ((syndrome & SYNDROME_TYPE) !== Syndrome.Ack) return
-    const sequence = this.completedSequence + psnDistance(aeth, this.completedSequence & PSN_MASK)
-    if (sequence < this.completedSequence) return
-    this.completedSequence = sequence
-    this.creditLimit =
-      syndrome === CREDITS_INVALID ? Number.POSITIVE_INFINITY : sequence + creditsOf(syndrome & CREDITS_INVALID)
   }
 
   // --- losses
