@@ -14,6 +14,9 @@ const RECEIVES = 256
 const GRH_BYTES = 40
 const MAD_BYTES = 256
 const SLOT_BYTES = 320
+/** What a datagram has beyond that lies behind all slots, unread: a receive too short for it would end the queue pair. */
+const BIN_BYTES = 4096
+const MEMORY_BYTES = (SENDS + RECEIVES) * SLOT_BYTES + BIN_BYTES
 /** Numbers of sends; receives have those below. */
 const SEND_ID = 1 << 16
 const PS_PER_US = 1e6
@@ -64,13 +67,13 @@ export class CmPort {
       for (let step = undo.pop(); step !== undefined; step = undo.pop()) step()
     }
     try {
-      this.memory = device.allocate((SENDS + RECEIVES) * SLOT_BYTES)
+      this.memory = device.allocate(MEMORY_BYTES)
       undo.push(() => device.release(this.memory))
       this.pd = device.allocPd()
       undo.push(() => this.pd.dealloc())
       const region = this.pd.regMr({
         address: this.memory.address,
-        length: (SENDS + RECEIVES) * SLOT_BYTES,
+        length: MEMORY_BYTES,
         access: Access.LocalWrite,
       })
       undo.push(() => region.dereg())
@@ -81,7 +84,7 @@ export class CmPort {
         type: "gsi",
         sendCq: this.cq,
         recvCq: this.cq,
-        capabilities: { maxSendWr: SENDS, maxRecvWr: RECEIVES, maxSendSge: 1, maxRecvSge: 1, maxInlineBytes: 0 },
+        capabilities: { maxSendWr: SENDS, maxRecvWr: RECEIVES, maxSendSge: 1, maxRecvSge: 2, maxInlineBytes: 0 },
       })
       undo.push(() => this.qp.destroy())
       this.qp.modify({ state: QpState.Init, pkeyIndex: 0, queueKey: GSI_QUEUE_KEY })
@@ -203,7 +206,8 @@ export class CmPort {
   }
 
   private postReceive(slot: number): void {
-    this.qp.postRecv({ id: slot, sges: [this.sgeOf(slot, GRH_BYTES + MAD_BYTES)] })
+    const bin = this.sgeOf(SENDS + RECEIVES, BIN_BYTES)
+    this.qp.postRecv({ id: slot, sges: [this.sgeOf(slot, GRH_BYTES + MAD_BYTES), bin] })
   }
 
   /** undefined: no answer would find back. */
