@@ -52,8 +52,6 @@ export class SelectiveRequester extends ReliableRequester {
   }
 
   private forget(): void {
-    // The constructor of the superclass runs before there is anything to forget.
-    if (this.ahead === undefined) return
     this.forgetSacked(this.highestSacked + 1)
     this.endRecovery()
     this.askedUntil = NONE
