@@ -8,7 +8,7 @@ const STATUSES = [
   [
     "LOC_QP_OP_ERR",
     "local QP operation error",
-    "a request that the queue pair cannot do: look at its opcode and lengths",
+    "a request that the service has not, or a receive too short for what came",
   ],
   ["LOC_EEC_OP_ERR", "local EE context operation error", ""],
   ["LOC_PROT_ERR", "local protection error", "an lkey, address or length that no local region covers"],
@@ -23,14 +23,14 @@ const STATUSES = [
   [
     "REM_INV_REQ_ERR",
     "remote invalid request error",
-    "too long for the peer's receive, or an operation it does not take",
+    "an operation that the peer's queue pair does not take, or does not allow",
   ],
   [
     "REM_ACCESS_ERR",
     "remote access error",
     "the rkey (no lkey), its bounds, and the access flags of region and queue pair there",
   ],
-  ["REM_OP_ERR", "remote operation error", "the peer could not complete it: look at the peer's completions"],
+  ["REM_OP_ERR", "remote operation error", "the peer's receive, which is too short, or its completions"],
   [
     "RETRY_EXC_ERR",
     "transport retry counter exceeded",

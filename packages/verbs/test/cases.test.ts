@@ -277,6 +277,23 @@ describe("packet sequence numbers and lengths", () => {
   })
 })
 
+it("a SEND too long for its receive fails on both sides as it does with rxe", () =>
+  resultOf(
+    Effect.gen(function* () {
+      const { left, right } = yield* pair()
+      const [there, here] = yield* Effect.all(
+        [
+          Effect.flip(right.qp.receive(right.memory.range(0, 64))),
+          Effect.flip(left.qp.send(left.memory.range(0, 2000))),
+        ],
+        together,
+      )
+      expect([failed(there).status, failed(here).status]).toEqual(["LOC_QP_OP_ERR", "REM_OP_ERR"])
+      expect(failed(there).message).toContain("a receive too short for what came")
+      expect([left.qp.state, right.qp.state]).toEqual(["ERR", "ERR"])
+    }),
+  ))
+
 it("a program that fails gives back what it had", () => {
   const exit = runProgram(
     Effect.gen(function* () {
