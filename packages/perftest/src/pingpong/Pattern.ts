@@ -7,9 +7,12 @@ const PAGE = 4096
 const STEP = 7
 const ROUND_STEP = 31
 
-/** Octet of message `round` at an offset: no two neighbours, pages or rounds are alike. */
+/**
+ * Octet of message `round` at an offset: no two neighbours, pages or rounds are alike. Pages begin with 0, which the servers
+ * of libibverbs look for when they are told to check (`-c`).
+ */
 const octetAt = (round: number, offset: number): number =>
-  (offset * STEP + (offset >> 8) + (offset >> 16) + round * ROUND_STEP) & 0xff
+  offset % PAGE === 0 ? 0 : (offset * STEP + (offset >> 8) + (offset >> 16) + round * ROUND_STEP) & 0xff
 
 /** Fills a message as this package does. */
 export const fillPattern = (octets: Uint8Array, round: number): void => {
