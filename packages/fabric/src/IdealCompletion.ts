@@ -1,5 +1,5 @@
+import { packetsOf } from "@rdmakit/packet"
 import type { Time } from "@rdmakit/protocol"
-import { packetsOf } from "@rdmakit/transport-ib"
 import type { World, WorldParts } from "./World.ts"
 
 /** What packets cross at one distance from their source, any one of its links. */

@@ -1,5 +1,5 @@
 import { PoolExhausted } from "@rdmakit/packet"
-import { ControllerFault } from "@rdmakit/transport-ib"
+import { ControllerFault } from "@rdmakit/protocol"
 import { Effect } from "effect"
 import type { Run, RunOutcome } from "./Run.ts"
 

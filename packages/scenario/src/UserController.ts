@@ -1,7 +1,15 @@
 /** Controllers from elsewhere: what a module exports is looked at, and what it makes is watched. */
 import { nearestWord } from "@rdmakit/ns3"
-import type { Ack, Controller, ControllerFactory, Feedback, PathInfo, Time, Timers } from "@rdmakit/protocol"
-import { ControllerFault } from "@rdmakit/transport-ib"
+import {
+  type Ack,
+  type Controller,
+  type ControllerFactory,
+  ControllerFault,
+  type Feedback,
+  type PathInfo,
+  type Time,
+  type Timers,
+} from "@rdmakit/protocol"
 
 const feedbacks: ReadonlyArray<Feedback> = ["rtt", "ecn", "cnp", "int", "pint"]
 const methods = ["onSent", "onAck", "onCnp", "onLoss", "onTimer", "metrics"] as const

@@ -2,8 +2,8 @@
 // is the world here, with a microsecond each way.
 import { EnginePair } from "@rdmakit/conformance"
 import { PacketPool } from "@rdmakit/packet"
-import { type ControllerFactory, NEVER } from "@rdmakit/protocol"
-import { makeAck, type RcAddress, RcQueuePair, rcConfig } from "@rdmakit/transport-ib"
+import { type ControllerFactory, makeAck, NEVER } from "@rdmakit/protocol"
+import { type RcAddress, RcQueuePair, rcConfig } from "@rdmakit/transport-ib"
 
 /** Line rate, whatever happens. */
 const lineRate: ControllerFactory = {

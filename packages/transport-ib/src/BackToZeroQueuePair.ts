@@ -1,6 +1,5 @@
-import { Opcode, type Packet } from "@rdmakit/packet"
+import { Opcode, type Packet, PSN_MASK, psnDistance } from "@rdmakit/packet"
 import type { Time } from "@rdmakit/protocol"
-import { PSN_MASK, psnDistance } from "./Psn.ts"
 import { RcQueuePair } from "./RcQueuePair.ts"
 
 /**

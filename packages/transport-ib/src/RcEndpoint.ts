@@ -7,5 +7,3 @@ export interface RcAddress extends FlowAddress {
   /** PSN of the first packet this end expects (rq_psn), the peer's `sendPsn`. Default 0. */
   readonly receivePsn?: number
 }
-
-export { makeAck } from "@rdmakit/protocol"

@@ -1,7 +1,6 @@
-import type { FlowTransport } from "@rdmakit/protocol"
+import { type FlowTransport, makeAck } from "@rdmakit/protocol"
 import { makeQueuePair } from "./makeQueuePair.ts"
 import type { RcConfig } from "./RcConfig.ts"
-import { makeAck } from "./RcEndpoint.ts"
 
 /** Reliable connections as a transport of flows: each flow is one, and a WRITE on it. */
 export const rcFlows = (config: RcConfig): FlowTransport => ({

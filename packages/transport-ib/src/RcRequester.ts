@@ -1,7 +1,8 @@
-import { Flag, Opcode, type Packet } from "@rdmakit/packet"
+import { Flag, MessageQueue, Opcode, type Packet, PSN_MASK, PSN_WINDOW, psnDistance } from "@rdmakit/packet"
 import {
   type Ack,
   type Controller,
+  checkController,
   type FlowCommand,
   type FlowEngine,
   type FlowEvent,
@@ -9,14 +10,11 @@ import {
   NEVER,
   type Time,
   type Timers,
+  unpaced,
 } from "@rdmakit/protocol"
-import { checkController } from "./ControllerFault.ts"
-import { MessageQueue } from "./MessageQueue.ts"
-import { PSN_MASK, PSN_WINDOW, psnDistance } from "./Psn.ts"
 import { checkInteger, type RcConfig } from "./RcConfig.ts"
 import type { RcAddress } from "./RcEndpoint.ts"
 import { RcResponder } from "./RcResponder.ts"
-import { unpaced } from "./unpaced.ts"
 
 /**
  * Both halves of a queue pair but for recovery: the requester's messages, its packets in the controller's window and at

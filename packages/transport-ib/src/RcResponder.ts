@@ -1,6 +1,5 @@
-import { Ecn, Flag, Opcode, type Packet } from "@rdmakit/packet"
+import { Ecn, Flag, Opcode, type Packet, PSN_MASK, psnDistance } from "@rdmakit/packet"
 import { NEVER, type Time } from "@rdmakit/protocol"
-import { PSN_MASK, psnDistance } from "./Psn.ts"
 import type { RcConfig } from "./RcConfig.ts"
 import type { RcAddress } from "./RcEndpoint.ts"
 

@@ -1,7 +1,5 @@
-import { Flag, Layout, Opcode, type Packet } from "@rdmakit/packet"
+import { Flag, Layout, Opcode, type Packet, PacketSet, PSN_MASK, psnDistance } from "@rdmakit/packet"
 import { type Ack, NEVER, type Time } from "@rdmakit/protocol"
-import { PacketSet } from "./PacketSet.ts"
-import { PSN_MASK, psnDistance } from "./Psn.ts"
 import type { RcConfig } from "./RcConfig.ts"
 import type { RcAddress } from "./RcEndpoint.ts"
 import { RcRequester } from "./RcRequester.ts"

@@ -1,6 +1,6 @@
 import { transportSuite } from "@rdmakit/conformance"
-import { type FlowCommand, type FlowEvent, NEVER } from "@rdmakit/protocol"
-import { makeAck, makeQueuePair, type RcOptions, type RcRequester, rcConfig } from "../src/index.ts"
+import { type FlowCommand, type FlowEvent, makeAck, NEVER } from "@rdmakit/protocol"
+import { makeQueuePair, type RcOptions, type RcRequester, rcConfig } from "../src/index.ts"
 import { fixedController, path } from "./connection.ts"
 
 const underTest = (name: string, options: Partial<RcOptions>, mtuBytes: number) => {

@@ -7,11 +7,12 @@ import {
   type Feedback,
   type FlowCommand,
   type FlowEvent,
+  makeAck,
   NEVER,
   type PathInfo,
   type Time,
 } from "@rdmakit/protocol"
-import { makeAck, makeQueuePair, ns3Framing, type RcOptions, rcConfig } from "../src/index.ts"
+import { makeQueuePair, ns3Framing, type RcOptions, rcConfig } from "../src/index.ts"
 
 /** 8 Gb/s: a byte takes a nanosecond. */
 export const LINE_RATE_BPS = 8e9

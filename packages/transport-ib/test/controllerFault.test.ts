@@ -1,5 +1,5 @@
+import { ControllerFault } from "@rdmakit/protocol"
 import { describe, expect, it } from "vitest"
-import { ControllerFault } from "../src/index.ts"
 import { connection } from "./connection.ts"
 
 const broken = [

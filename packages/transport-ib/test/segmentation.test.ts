@@ -1,6 +1,5 @@
-import { Flag, Layout, Opcode, Packet } from "@rdmakit/packet"
+import { Flag, Layout, Opcode, Packet, PSN_MASK, PSN_WINDOW, packetsOf, psnDistance } from "@rdmakit/packet"
 import { describe, expect, it } from "vitest"
-import { PSN_MASK, PSN_WINDOW, packetsOf, psnDistance } from "../src/index.ts"
 import { connection } from "./connection.ts"
 
 describe("packets of a message", () => {

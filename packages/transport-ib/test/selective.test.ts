@@ -1,10 +1,9 @@
 import { telemetryAlive } from "@rdmakit/conformance"
-import { Flag, Layout, Opcode } from "@rdmakit/packet"
+import { Flag, Layout, Opcode, PacketSet } from "@rdmakit/packet"
 import { NEVER } from "@rdmakit/protocol"
 import { uniform } from "@rdmakit/units"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { PacketSet } from "../src/PacketSet.ts"
 import { connection, FLIGHT, losing, type Setup } from "./connection.ts"
 
 const RTO_LOW = 100e6

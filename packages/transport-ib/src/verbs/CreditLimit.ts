@@ -1,4 +1,4 @@
-import { PSN_MASK, psnDistance } from "../Psn.ts"
+import { PSN_MASK, psnDistance } from "@rdmakit/packet"
 import { CREDITS_INVALID, creditsOf, SYNDROME_TYPE, Syndrome } from "./Aeth.ts"
 
 /** End-to-end credits as a requester knows of them (IBTA 1.7 §9.7.7.2). */

@@ -2,17 +2,17 @@ import { Ecn, Flag, type Packet } from "@rdmakit/packet"
 import {
   type Ack,
   type Controller,
+  checkController,
   fireTimer,
+  makeAck,
   NEVER,
   type PeerPath,
   TELEMETRY_FIELDS,
   type Time,
   type Timers,
+  unpaced,
 } from "@rdmakit/protocol"
 import { serializationPs } from "@rdmakit/units"
-import { checkController } from "../ControllerFault.ts"
-import { makeAck } from "../RcEndpoint.ts"
-import { unpaced } from "../unpaced.ts"
 import type { VerbsConfig } from "./VerbsOptions.ts"
 
 /** The congestion controller of one queue pair, and the pace it sets. Without one everything may leave at once. */

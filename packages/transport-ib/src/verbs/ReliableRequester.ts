@@ -1,6 +1,5 @@
-import { Flag, Layout, type Packet } from "@rdmakit/packet"
+import { Flag, Layout, type Packet, PSN_MASK, psnDistance } from "@rdmakit/packet"
 import { NEVER, type Time, WcStatus, WrOpcode } from "@rdmakit/protocol"
-import { PSN_MASK, psnDistance } from "../Psn.ts"
 import { AckTimer } from "./AckTimer.ts"
 import { rnrTimerPs, SYNDROME_TYPE, Syndrome } from "./Aeth.ts"
 import { Bth, Part, rcParts } from "./Bth.ts"

@@ -1,7 +1,5 @@
-import { Ecn, Flag, Layout, type Packet } from "@rdmakit/packet"
+import { Ecn, Flag, Layout, type Packet, PSN_MASK, packetsOf } from "@rdmakit/packet"
 import { MemoryFault, type Time } from "@rdmakit/protocol"
-import { packetsOf } from "../MessageQueue.ts"
-import { PSN_MASK } from "../Psn.ts"
 import { CREDITS_INVALID, creditCode, Syndrome } from "./Aeth.ts"
 import { Bth, frameBytes } from "./Bth.ts"
 import { wordOf } from "./Extension.ts"

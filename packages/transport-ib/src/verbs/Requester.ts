@@ -1,6 +1,5 @@
-import { Flag, Layout, type Packet } from "@rdmakit/packet"
+import { Flag, Layout, type Packet, PSN_MASK } from "@rdmakit/packet"
 import { Access, MemoryFault, QpState, type SendRequest, type Time, WcStatus, WrOpcode } from "@rdmakit/protocol"
-import { PSN_MASK } from "../Psn.ts"
 import { Bth, frameBytes, UC } from "./Bth.ts"
 import type { Pacing } from "./Pacing.ts"
 import { Break, blank, type QueuePairContext } from "./QueuePairContext.ts"

@@ -1,7 +1,5 @@
-import { Ecn, Flag, Layout, type Packet } from "@rdmakit/packet"
+import { Ecn, Flag, Layout, type Packet, PSN_MASK, packetsOf, psnDistance } from "@rdmakit/packet"
 import { Access, MemoryFault, type Time, WcOpcode, WcStatus } from "@rdmakit/protocol"
-import { packetsOf } from "../MessageQueue.ts"
-import { PSN_MASK, psnDistance } from "../Psn.ts"
 import { Syndrome } from "./Aeth.ts"
 import { Bth, Part, rcParts } from "./Bth.ts"
 import { numberOf, wordOf } from "./Extension.ts"

@@ -19,6 +19,8 @@ export class Resource {
   next = -1
   stop = -1
   part = 0
+  /** All of the response has been sent once. */
+  answered = false
 }
 
 /** The responder's resources: a ring of as many places as the queue pair has, the oldest given up for a new request. */
@@ -52,8 +54,14 @@ export class ResponderResources {
   take(): Resource | undefined {
     if (this.most === 0) return undefined
     const resource = this.ring[this.count % this.most]!
-    if (resource.next < resource.stop) return undefined
+    if (resource.next < resource.stop) {
+      if (!resource.answered) return undefined
+      // It is being sent again, and the peer, which goes on, has the response that was sent before.
+      resource.next = resource.stop
+      this.open--
+    }
     this.count++
+    resource.answered = false
     return resource
   }
 
@@ -86,6 +94,7 @@ export class ResponderResources {
   /** Its next packet was sent. */
   sent(resource: Resource): void {
     if (++resource.next === resource.stop) this.open--
+    if (resource.next === resource.end) resource.answered = true
   }
 
   /** The oldest that has something to send. */

@@ -1,7 +1,5 @@
-import { Flag, Layout, type Packet } from "@rdmakit/packet"
+import { Flag, Layout, type Packet, PacketSet, PSN_MASK, psnDistance } from "@rdmakit/packet"
 import type { Time } from "@rdmakit/protocol"
-import { PacketSet } from "../PacketSet.ts"
-import { PSN_MASK, psnDistance } from "../Psn.ts"
 import { rcParts } from "./Bth.ts"
 import { wordOf } from "./Extension.ts"
 import type { Pacing } from "./Pacing.ts"

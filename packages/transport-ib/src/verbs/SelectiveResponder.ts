@@ -1,6 +1,5 @@
-import { Ecn, type Packet } from "@rdmakit/packet"
+import { Ecn, type Packet, PSN_MASK, psnDistance } from "@rdmakit/packet"
 import type { Time } from "@rdmakit/protocol"
-import { PSN_MASK, psnDistance } from "../Psn.ts"
 import { Syndrome } from "./Aeth.ts"
 import { Break, type QueuePairContext } from "./QueuePairContext.ts"
 import type { ReceiveSide } from "./ReceiveSide.ts"

@@ -1,5 +1,5 @@
+import { packetsOf } from "@rdmakit/packet"
 import { type SendRequest, WcOpcode, WcStatus, WrOpcode } from "@rdmakit/protocol"
-import { packetsOf } from "../MessageQueue.ts"
 import { bytesOf } from "./SgeCursor.ts"
 
 /** What a work request comes to on the wire. */

@@ -1,6 +1,5 @@
-import { Flag, Layout, type Packet } from "@rdmakit/packet"
+import { Flag, Layout, type Packet, PSN_MASK } from "@rdmakit/packet"
 import { Access, MemoryFault, WcOpcode, WcStatus } from "@rdmakit/protocol"
-import { PSN_MASK } from "../Psn.ts"
 import { Part, UC, ucParts } from "./Bth.ts"
 import { wordOf } from "./Extension.ts"
 import { Break, type QueuePairContext } from "./QueuePairContext.ts"

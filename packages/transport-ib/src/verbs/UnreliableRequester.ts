@@ -1,6 +1,5 @@
-import { Ecn, Flag, Layout, type Packet } from "@rdmakit/packet"
+import { Ecn, Flag, Layout, type Packet, PSN_MASK } from "@rdmakit/packet"
 import { type PeerPath, type Time, WrOpcode } from "@rdmakit/protocol"
-import { PSN_MASK } from "../Psn.ts"
 import { Bth, frameBytes } from "./Bth.ts"
 import { PathHeader } from "./PathHeader.ts"
 import { Requester } from "./Requester.ts"

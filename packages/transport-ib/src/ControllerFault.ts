@@ -1,1 +1,0 @@
-export { ControllerFault, checkController } from "@rdmakit/protocol"

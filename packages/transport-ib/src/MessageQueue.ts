@@ -1,1 +1,0 @@
-export { MessageQueue, packetsOf } from "@rdmakit/packet"

@@ -1,1 +1,0 @@
-export { PacketSet } from "@rdmakit/packet"

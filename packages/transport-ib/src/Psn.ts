@@ -1,1 +1,0 @@
-export { PSN_MASK, PSN_WINDOW, psnDistance } from "@rdmakit/packet"

@@ -1,1 +1,0 @@
-export { unpaced } from "@rdmakit/protocol"
