@@ -56,6 +56,16 @@ describe("connect", () => {
     })
   })
 
+  it("has no more outstanding than it said it would, however much the other serves", () => {
+    const pair = new Pair()
+    pair.do(pair.server, { type: "listen", serviceId: service })
+    pair.do(pair.client, { ...connect, initiatorDepth: 2 })
+    pair.run(1e9)
+    pair.do(pair.server, { ...accept, id: pair.server.last("request").id, responderResources: 16 })
+    pair.run(2e9)
+    expect(pair.client.last("reply").initiatorDepth).toBe(2)
+  })
+
   it("takes each PSN to where the other expects it", () => {
     const pair = new Pair()
     const { client, server } = pair.establish()
@@ -184,6 +194,21 @@ describe("disconnect", () => {
     ])
     expect(pair.server.types().slice(2)).toEqual(["disconnected", "timewaitEnded"])
     expect(read(pair.server.last("disconnected").privateData)).toBe(data)
+  })
+
+  it("of another queue pair is not heard", () => {
+    const pair = new Pair()
+    const { client, server } = pair.establish()
+    pair.do(pair.client, { type: "disconnect", id: client })
+    const { octets, destination } = pair.wire.at(-1)!
+    const other = octets.slice()
+    other[24 + 10]! ^= 1
+    const { localGid, remoteGid, ...rest } = destination
+    pair.server.cm.handleMad(pair.now, other, { ...rest, localGid: remoteGid, remoteGid: localGid })
+    expect(pair.server.cm.pollEvent()).toBeUndefined()
+    expect(pair.server.cm.counters.unexpected).toBe(1)
+    pair.run(pair.now + 1e9)
+    expect(pair.server.last("disconnectRequested").id).toBe(server)
   })
 
   it("before the readyToUse has come", () => {

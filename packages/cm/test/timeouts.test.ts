@@ -138,11 +138,14 @@ describe("a peer that has lost its connections", () => {
     expect(cm.pollEvent()).toMatchObject({ type: "request" })
   })
 
-  it("with the same ids too: another queue pair is another connection", () => {
+  it.each([
+    ["queue pair", { qpn: 0x77 }],
+    ["PSN", { psn: 5 }],
+  ])("with the same ids too: another %s is another connection", (_, other) => {
     const pair = new Pair()
     const { server } = pair.establish()
     const again = new Pair()
-    again.client.cm.command(0, { ...connect, qpn: 0x77 })
+    again.client.cm.command(0, { ...connect, ...other })
     const request = again.client.cm.pollTransmit()!
     const { localGid, remoteGid, ...rest } = request.destination
     pair.server.cm.handleMad(pair.now, request.octets, { ...rest, localGid: remoteGid, remoteGid: localGid })
