@@ -289,6 +289,8 @@ export class QueuePair {
     }
     const { core, engine } = this
     this.alive = false
+    // The engine gives back what it keeps of packets.
+    engine.command(core.world.now, { type: "modify", state: QpState.Reset, settings: {} })
     core.world.detach(engine)
     core.queuePairs.delete(this.qpn)
     for (const window of core.windows) if (window.qpn === this.qpn) window.unbind()
