@@ -32,6 +32,8 @@ export interface TcpConfig {
   readonly offloadSegments: number
   /** Segments out of order that a receiver keeps. Default 2^20. */
   readonly reorderSegments: number
+  /** Segments carry telemetry for switches to fill, and acknowledgements bring the last one's back. Default: where the controller needs `int`. */
+  readonly telemetry: boolean
   /** Code point of data. Default not capable; `ecn` and `cnp` controllers get Capable0. */
   readonly ecn: number
 }
@@ -89,6 +91,7 @@ export const tcpConfig = (options: TcpTransportOptions): TcpConfig => {
     lossDetection: "rack-tlp",
     offloadSegments: 1,
     reorderSegments: 2 ** 20,
+    telemetry: needs.includes("int"),
     ecn: needs.includes("ecn") || needs.includes("cnp") ? Ecn.Capable0 : Ecn.NotCapable,
     ...options,
   }
@@ -110,6 +113,7 @@ export const tcpConfig = (options: TcpTransportOptions): TcpConfig => {
   )
   check("delayedAckPs", config.delayedAckPs, config.delayedAckPs >= 0, "a time of at least 0")
   check("lossDetection", lossDetection, ["rack-tlp", "sack"].includes(lossDetection), "rack-tlp or sack")
+  check("telemetry", config.telemetry, typeof config.telemetry === "boolean", "true or false")
   check("ecn", config.ecn, [0, 1, 2, 3].includes(config.ecn), "0 to 3")
   return config
 }

@@ -1,23 +1,17 @@
-import { Flag, Layout, MessageQueue, Opcode, type Packet, PSN_MASK, PSN_WINDOW, psnDistance } from "@rdmakit/packet"
+import { Flag, Layout, Opcode, type Packet, PSN_MASK, psnDistance } from "@rdmakit/packet"
 import {
   type Ack,
-  type Controller,
   checkController,
   type FlowAddress,
-  type FlowCommand,
   type FlowEngine,
-  type FlowEvent,
   fireTimer,
   NEVER,
   type Time,
   type Timers,
-  unpaced,
 } from "@rdmakit/protocol"
-import { serializationPs } from "@rdmakit/units"
 import { RttEstimator } from "./RttEstimator.ts"
-import { Scoreboard } from "./Scoreboard.ts"
 import type { TcpConfig } from "./TcpConfig.ts"
-import { TcpReceiver } from "./TcpReceiver.ts"
+import { TcpSender } from "./TcpSender.ts"
 
 const NONE = -1
 /** Segments beyond that make one lost (RFC 5681 §3.2). */
@@ -29,16 +23,13 @@ const Timer = { None: 0, Retransmission: 1, Probe: 2, Reorder: 3 } as const
 
 /**
  * One end of a TCP connection, from its ESTABLISHED state on: slow start and avoidance are the controller's, everything
- * else of sending is here. Segments are numbered, not octets: each message begins a segment, as with TCP_NODELAY.
+ * else is here.
  *
  * Losses are found by RACK (RFC 8985), a lost tail by a probe, all else by the timeout of RFC 6298. What is in the network
  * is reckoned as RFC 6675 does, and kept below the controller's window.
  */
-export class TcpEndpoint extends TcpReceiver implements FlowEngine {
-  readonly controller: Controller
+export class TcpEndpoint extends TcpSender implements FlowEngine {
   controllerActions = 0
-  retransmissions = 0
-  paceTime: Time
   nextTimeout: Time = NEVER
   timers: Timers | undefined = undefined
   rateChanged = false
@@ -48,18 +39,9 @@ export class TcpEndpoint extends TcpReceiver implements FlowEngine {
   recoveries = 0
 
   private readonly ack: Ack
-  private readonly udpPorts: number
-  private readonly messages: MessageQueue
   private readonly rtt: RttEstimator
-  private readonly board = new Scoreboard(0)
-  /** End of what there is to send, in segments; and bytes acknowledged and sent, each once. */
-  private end = 0
-  private ackedBytes = 0
-  private sentBytes = 0
   /** Where the recovery under way ends, or NONE. */
   private recoverUntil = NONE
-  /** Segments of a burst that are still to go without looking at the window's room for a whole one. */
-  private burst = 0
   private deadline: Time = NEVER
   private timer: number = Timer.None
   private backoffs = 0
@@ -69,121 +51,12 @@ export class TcpEndpoint extends TcpReceiver implements FlowEngine {
   private reorderMultiple = 1
   private reorderPersists = REORDER_WINDOW_PERSISTS
   private duplicateSeen = false
-  private failed = false
-  private readonly events: Array<FlowEvent> = []
 
   constructor(now: Time, config: TcpConfig, ack: Ack, address: FlowAddress) {
-    super(config, address)
+    super(now, config, address)
     this.ack = ack
-    this.udpPorts = (address.udpPort | (address.peerUdpPort << 16)) >>> 0
-    this.controller = address.path === undefined ? unpaced : config.controller.make(now, address.path)
-    checkController(this.controller, address.flow >> 1, now)
-    this.paceTime = now
-    this.messages = new MessageQueue(0, config.mtuBytes)
     this.rtt = new RttEstimator(config.initialTimeoutPs, config.leastTimeoutPs, config.mostTimeoutPs)
     this.nextTimeout = this.controller.nextTimer
-  }
-
-  // --- what a NIC reads
-
-  get hasData(): boolean {
-    return (
-      this.board.lostCount > 0 || (this.board.highest < this.end && this.board.highest - this.board.una < PSN_WINDOW)
-    )
-  }
-  get windowBound(): boolean {
-    const { board, config } = this
-    // A probe and the first segment of a recovery go whatever the window is (RFC 6675 §5, step 4.1).
-    if (this.burst > 0 || board.pipeBytes === 0) return false
-    const room = this.controller.window - board.pipeBytes
-    return room < (board.lostCount > 0 ? config.mtuBytes : this.worthSending())
-  }
-  get finished(): boolean {
-    return this.board.una >= this.end
-  }
-  get nextSend(): Time {
-    return this.hasData && !this.windowBound ? this.paceTime : NEVER
-  }
-  get bytesAcknowledged(): number {
-    return this.ackedBytes
-  }
-  get waitingFor(): string {
-    return `segment ${this.board.una}`
-  }
-  get failure(): string {
-    return `no acknowledgement of segment ${this.board.una} after ${this.config.retryCount + 1} timeouts`
-  }
-
-  /** Room that new data waits for: a segment, or with offload a burst, a third of the window, or what is left. */
-  private worthSending(): number {
-    const { mtuBytes, offloadSegments } = this.config
-    if (offloadSegments === 1) return mtuBytes
-    const left = (this.end - this.board.highest) * mtuBytes
-    return Math.max(mtuBytes, Math.min(offloadSegments * mtuBytes, left, Math.floor(this.controller.window / 3)))
-  }
-
-  command(now: Time, command: FlowCommand): void {
-    const { writeBytes, message } = command
-    if (!Number.isSafeInteger(writeBytes) || writeBytes < 0)
-      throw new RangeError(`tcp: writeBytes is ${writeBytes}, expected a whole number of bytes`)
-    if (this.failed) {
-      this.events.push({ type: "flushed", time: now, message, bytes: 0 })
-      return
-    }
-    if (this.finished && this.paceTime < now) this.paceTime = now
-    this.end += this.messages.add(message, writeBytes)
-  }
-
-  pollEvent(): FlowEvent | undefined {
-    return this.events.length === 0 ? undefined : this.events.shift()
-  }
-
-  // --- sending
-
-  pollTransmit(now: Time, out: Packet): boolean {
-    if (this.controlPending) {
-      this.fillAck(out, this.udpPorts)
-      this.updateTimeout()
-      return true
-    }
-    if (!this.hasData || this.windowBound || this.paceTime > now) return false
-    this.send(now, out, this.board.lostCount > 0 ? this.board.nextLost() : this.board.highest)
-    return true
-  }
-
-  private send(now: Time, out: Packet, number: number): void {
-    const { board, config, controller } = this
-    const isNew = number === board.highest
-    if (this.burst > 0) this.burst--
-    else if (isNew && config.offloadSegments > 1) {
-      const room = Math.floor((controller.window - board.pipeBytes) / config.mtuBytes)
-      this.burst = Math.max(0, Math.min(config.offloadSegments, room, this.end - number) - 1)
-    }
-    const message = this.messages.holding(number)
-    const last = number === message.firstPacket + message.packets - 1
-    const payload = last ? message.bytes - (message.packets - 1) * config.mtuBytes : config.mtuBytes
-    let flags = last ? Flag.AckRequest : 0
-    if (!isNew) {
-      flags |= Flag.Retransmission
-      this.retransmissions++
-    }
-    out.meta = Opcode.SendMiddle | flags | (this.priority << 24) | (config.ecn << 28)
-    const wireBytes = Math.max(payload + config.framing.dataBytes, config.framing.leastBytes)
-    out.wireBytes = wireBytes
-    out.payloadBytes = payload
-    out.psn = number & PSN_MASK
-    out.setNodes(this.node, this.peer)
-    out.udpPorts = this.udpPorts
-    out.flow = this.flow
-    out.stamp = now
-    if (isNew) this.sentBytes += payload
-    // A segment without bytes is a segment under way all the same.
-    board.sent(number, Math.max(1, payload), now)
-    controller.onSent(now, wireBytes)
-    if (controller.rate < Infinity)
-      this.paceTime = Math.max(now, this.paceTime) + serializationPs(wireBytes, controller.rate)
-    if (this.timer === Timer.None || this.timer === Timer.Probe) this.armAfterSend(now)
-    this.updateTimeout()
   }
 
   // --- receiving
@@ -291,9 +164,9 @@ export class TcpEndpoint extends TcpReceiver implements FlowEngine {
     ack.bytes = this.ackedBytes - before
     ack.rttPs = now - packet.stamp
     ack.congestion = packet.has(Flag.CongestionEcho)
-    ack.hops = 0
-    ack.pathId = 0
-    ack.pint = -1
+    ack.hops = packet.readTelemetry(ack.telemetry)
+    ack.pathId = ack.hops > 0 ? packet.pathId : 0
+    ack.pint = packet.pint
     if (controller.onAck(now, ack)) this.acted(now)
   }
 
@@ -340,7 +213,12 @@ export class TcpEndpoint extends TcpReceiver implements FlowEngine {
     this.setTimer(Timer.Probe, now + Math.min(probe, timeout))
   }
 
-  private updateTimeout(): void {
+  protected segmentSent(now: Time): void {
+    if (this.timer === Timer.None || this.timer === Timer.Probe) this.armAfterSend(now)
+    this.updateTimeout()
+  }
+
+  protected updateTimeout(): void {
     if (this.failed) {
       this.nextTimeout = this.ackTime
       return
@@ -415,17 +293,7 @@ export class TcpEndpoint extends TcpReceiver implements FlowEngine {
   }
 
   private fail(now: Time): void {
-    this.failed = true
-    let type: FlowEvent["type"] = "failed"
-    for (;;) {
-      const message = this.messages.completedBy(NEVER)
-      if (message === undefined) break
-      const bytes = type === "failed" ? this.ackedBytes - message.firstByte : 0
-      this.events.push({ type, time: now, message: message.id, bytes })
-      type = "flushed"
-    }
-    this.end = this.board.una
-    this.board.abandon()
+    this.endMessages(now)
     this.setTimer(Timer.None, NEVER)
   }
 }

@@ -35,6 +35,9 @@ export abstract class TcpReceiver {
   private owed = 0
   private marked = false
   private replyStamp: Time = 0
+  /** Telemetry (or PINT) of the last segment, -1 for none. */
+  private replyTelemetry = -1
+  private replyPathId = 0
 
   constructor(config: TcpConfig, address: FlowAddress) {
     this.config = config
@@ -57,9 +60,16 @@ export abstract class TcpReceiver {
     // RFC 7323 §4.3: the stamp of the segment that brought the left edge here, or of one out of order: it is what a sender
     // takes the round trip of.
     if (this.owed === 0 || urgent) this.replyStamp = packet.stamp
+    this.keepTelemetry(packet)
     this.owed++
     if (urgent || this.owed >= this.config.ackEvery || packet.has(Flag.AckRequest)) this.controlPending = true
     else if (this.ackTime === NEVER) this.ackTime = now + this.config.delayedAckPs
+  }
+
+  private keepTelemetry(packet: Packet): void {
+    if (this.replyTelemetry >= 0) packet.pool.releaseTelemetry(this.replyTelemetry)
+    this.replyTelemetry = packet.detachTelemetry()
+    this.replyPathId = packet.pathId
   }
 
   /** True when the sender should know at once. */
@@ -114,6 +124,10 @@ export abstract class TcpReceiver {
     out.udpPorts = udpPorts
     out.flow = this.flow
     out.stamp = this.replyStamp
+    if (this.replyTelemetry !== -1) {
+      out.attachTelemetry(this.replyTelemetry, this.replyPathId)
+      this.replyTelemetry = -1
+    }
     if (this.ahead.count > 0 || this.duplicate >= 0) this.fillBlocks(out)
     this.owed = 0
     this.marked = false

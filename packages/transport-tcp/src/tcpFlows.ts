@@ -7,7 +7,7 @@ export const tcpFlows = (config: TcpConfig): FlowTransport => ({
   name: "tcp",
   mtuBytes: config.mtuBytes,
   framing: config.framing,
-  telemetry: false,
+  telemetry: config.telemetry,
   open: (hops) => {
     const ack = makeAck(hops)
     return (now, address) => new TcpEndpoint(now, config, ack, address)
