@@ -5,6 +5,8 @@ export interface Counters {
   rxBytes: number
   txPackets: number
   txBytes: number
+  /** Acknowledgements that were not sent, because a later one told of the same. */
+  acksMerged: number
   /** RoCEv2 packets whose invariant CRC is wrong. */
   icrcErrors: number
   /** RoCEv2 packets that no engine could read: lengths that cannot be, unknown opcodes. */
@@ -28,6 +30,7 @@ export const makeCounters = (): Counters => ({
   rxBytes: 0,
   txPackets: 0,
   txBytes: 0,
+  acksMerged: 0,
   icrcErrors: 0,
   malformed: 0,
   otherProtocols: 0,

@@ -1,23 +1,13 @@
 import { Refusal, VerbsCodec } from "@rdmakit/codec"
 import { Layout, Packet, PacketPool } from "@rdmakit/packet"
-import {
-  type Adapter,
-  type AddressVector,
-  type GidEntry,
-  NEVER,
-  type PeerPath,
-  type Time,
-  type VerbsEngine,
-  type World,
-} from "@rdmakit/protocol"
+import type { Adapter, AddressVector, GidEntry, PeerPath, Time, VerbsEngine, World } from "@rdmakit/protocol"
 import { crc32 } from "@rdmakit/wire/node"
 import { isGroup } from "./Address.ts"
 import { AddressTable } from "./AddressTable.ts"
 import type { Clock } from "./Clock.ts"
 import type { Counters } from "./Counters.ts"
-import type { Link, LinkPath } from "./Link.ts"
-import { type Slot, Turns } from "./Turns.ts"
-import { WakeUp } from "./WakeUp.ts"
+import type { Link } from "./Link.ts"
+import { Sender } from "./Sender.ts"
 
 const { EXT, EXTENSION_SHIFT } = Layout
 
@@ -26,16 +16,17 @@ export interface SoftWorldOptions {
   readonly lineRateBps?: number
   /** What congestion controllers start from, ps. Default 50 µs. */
   readonly baseRttPs?: Time
+  /**
+   * After a packet arrived the event loop does not sleep for so long, ps: the next is taken without being woken for. It
+   * costs a processor while packets come at least that often. Default 0: it always sleeps.
+   */
+  readonly awakePs?: Time
 }
 
 const LINE_RATE_BPS = 10e9
 const BASE_RTT_PS = 50e6
 /** Linux sends RoCEv2 with this, whatever a program said, where it knows the neighbour. */
 const HOP_LIMIT = 64
-/** Packets that one engine sends before the next has its turn: a message of 64 KiB at path MTU 4,096. */
-const BURST = 16
-/** Packets that all of them send before sockets and timers have theirs. */
-const TURN_PACKETS = 64
 /** Packets alive at once: what links may keep, and some. */
 const PACKETS_MAX = 8192
 /** A packet's node has 16 bits: those from here on are peers, below are our own addresses. */
@@ -53,21 +44,17 @@ export class SoftWorld implements World {
   private readonly port: Link
   private readonly clock: Clock
   private readonly baseRttPs: Time
+  private readonly awakePs: Time
   private readonly pool = new PacketPool({ capacity: 256, limit: PACKETS_MAX })
   private readonly codec = new VerbsCodec(crc32)
   private readonly arriving: Packet
-  private readonly leaving: Packet
-  private readonly turns = new Turns()
-  private readonly wakeUp: WakeUp
+  private readonly sender: Sender
   private readonly own = new AddressTable(UNKNOWN)
   private readonly groups = new Map<string, number>()
   private readonly peers = new AddressTable(PEERS_MAX)
-  /** Paths by what packets on them carry as `flow`. */
-  private readonly paths: Array<LinkPath> = []
   /** The path from one of our addresses to a peer, by both numbers. */
   private readonly flows = new Map<number, number>()
   private adapter: Adapter | undefined = undefined
-  private running = false
   private closed = false
 
   constructor(port: Link, clock: Clock, counters: Counters, options: SoftWorldOptions = {}) {
@@ -77,11 +64,9 @@ export class SoftWorld implements World {
     this.gids = port.gids
     this.link = { lineRateBps: options.lineRateBps ?? LINE_RATE_BPS, mtuBytes: port.pathMtuBytes, up: true }
     this.baseRttPs = options.baseRttPs ?? BASE_RTT_PS
+    this.awakePs = options.awakePs ?? 0
     this.arriving = new Packet(this.pool).at(this.pool.alloc())
-    this.leaving = new Packet(this.pool)
-    this.wakeUp = new WakeUp(clock, () => {
-      this.turn()
-    })
+    this.sender = new Sender(port, clock, counters, this.pool)
     for (const { gid } of port.gids) this.own.add(gid)
     port.deliver = (now, octets, start, end) => {
       this.deliver(now, octets, start, end)
@@ -102,6 +87,7 @@ export class SoftWorld implements World {
 
   attach(adapter: Adapter): void {
     this.adapter = adapter
+    this.sender.adapter = adapter
   }
 
   resolve(vector: AddressVector, qpn: number): PeerPath | undefined {
@@ -109,9 +95,9 @@ export class SoftWorld implements World {
     if (source === undefined) return undefined
     const flow = this.flowOf(source, vector.destinationGid)
     if (flow === undefined) return undefined
-    const path = this.paths[flow.number]!
+    const path = this.sender.paths[flow.number]!
     this.port.want(this.now, path)
-    this.schedule()
+    this.sender.schedule()
     return {
       node: source.index,
       peer: flow.peer,
@@ -137,21 +123,19 @@ export class SoftWorld implements World {
     if (number === undefined) {
       const path = this.port.path(source, destination)
       if (path === undefined) return undefined
-      number = this.paths.length
-      this.paths.push(path)
+      number = this.sender.paths.length
+      this.sender.paths.push(path)
       this.flows.set(key, number)
     }
     return { number, peer: PEER_FIRST + index }
   }
 
   kick(engine: VerbsEngine): void {
-    if (this.closed) return
-    this.turns.queue(this.turns.slotOf(engine))
-    if (!this.running) this.wakeUp.soon()
+    this.sender.kick(engine)
   }
 
   detach(engine: VerbsEngine): void {
-    this.turns.remove(engine)
+    this.sender.detach(engine)
   }
 
   joinGroup(gid: Uint8Array): void {
@@ -172,7 +156,7 @@ export class SoftWorld implements World {
   close(): void {
     if (this.closed) return
     this.closed = true
-    this.wakeUp.stop()
+    this.sender.close()
     this.port.close()
   }
 
@@ -209,7 +193,8 @@ export class SoftWorld implements World {
       return
     }
     engine.handlePacket(now, arriving)
-    this.serve(this.turns.slotOf(engine), now)
+    if (this.awakePs > 0) this.sender.wakeUp.stayAwake(now + this.awakePs)
+    this.sender.touched(engine, now)
   }
 
   private deliverToGroup(now: Time, adapter: Adapter): void {
@@ -227,9 +212,8 @@ export class SoftWorld implements World {
     if (engines.length === 0) this.counters.noQueuePair++
     for (const engine of engines) {
       engine.handlePacket(now, arriving)
-      this.turns.queue(this.turns.slotOf(engine))
+      this.sender.kick(engine)
     }
-    this.schedule()
   }
 
   private refuse(refusal: Refusal): void {
@@ -238,86 +222,5 @@ export class SoftWorld implements World {
     else if (refusal === Refusal.Protocol || refusal === Refusal.Port || refusal === Refusal.Fragment)
       counters.otherProtocols++
     else counters.malformed++
-  }
-
-  // --- leaving
-
-  /** Gives an engine that was touched its turn at once, unless a turn is under way: then it is in line. */
-  private serve(slot: Slot, now: Time): void {
-    if (this.running) {
-      this.turns.queue(slot)
-      return
-    }
-    this.running = true
-    this.drain(slot, now, BURST)
-    this.running = false
-    this.schedule()
-  }
-
-  private turn(): void {
-    if (this.closed) return
-    this.running = true
-    const now = this.clock.now()
-    if (this.port.blocked) this.port.unblock()
-    if (this.port.nextTimer <= now) this.port.handleTimer(now)
-    for (let due = this.turns.takeDue(now); due !== undefined; due = this.turns.takeDue(now)) this.turns.queue(due)
-    let left = TURN_PACKETS
-    for (let count = this.turns.waiting; count > 0 && left > 0; count--) {
-      const slot = this.turns.take()
-      if (slot === undefined) break
-      left -= this.drain(slot, now, Math.min(BURST, left))
-    }
-    this.running = false
-    this.schedule()
-  }
-
-  /** Sends what an engine has, up to a burst, and tells its events; then sets its next turn. Packets sent. */
-  private drain(slot: Slot, now: Time, burst: number): number {
-    const { engine } = slot
-    let sent = 0
-    let more = true
-    while (sent < burst && !this.port.blocked) {
-      more = this.transmit(engine, now)
-      if (!more) break
-      sent++
-    }
-    if (engine.nextTimeout <= now) {
-      engine.handleTimeout(now)
-      more = true
-    }
-    for (let event = engine.pollEvent(); event !== undefined; event = engine.pollEvent())
-      this.adapter?.handleEvent(now, engine, event)
-    if (!slot.attached) return sent
-    if (more) this.turns.queue(slot)
-    this.turns.wakeAt(slot, Math.min(engine.nextTimeout, more ? NEVER : engine.nextSend))
-    return sent
-  }
-
-  /** Sends the engine's next packet; false: it has none now. */
-  private transmit(engine: VerbsEngine, now: Time): boolean {
-    const { pool, leaving, codec, counters } = this
-    leaving.at(pool.alloc())
-    const { handle } = leaving
-    if (!engine.pollTransmit(now, leaving)) {
-      pool.release(handle)
-      return false
-    }
-    const path = this.paths[leaving.flow]
-    if (path === undefined) {
-      pool.release(handle)
-      return true
-    }
-    codec.encode(leaving, path.route)
-    counters.txPackets++
-    counters.txBytes += codec.end - codec.start - path.route.linkBytes
-    if (this.port.send(now, path, handle, codec.octets, codec.start, codec.end)) pool.release(handle)
-    return true
-  }
-
-  private schedule(): void {
-    if (this.running || this.closed) return
-    if (this.port.blocked) this.wakeUp.later()
-    else if (this.turns.waiting > 0) this.wakeUp.next()
-    else this.wakeUp.at(Math.min(this.turns.nextWake, this.port.nextTimer))
   }
 }

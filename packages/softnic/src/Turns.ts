@@ -1,4 +1,5 @@
 import { NEVER, type Time, type VerbsEngine } from "@rdmakit/protocol"
+import { HeldAck } from "./HeldAck.ts"
 
 /** An engine's place among those that take turns. */
 export interface Slot {
@@ -12,6 +13,7 @@ export interface Slot {
   /** Its place in the heap; -1: none. */
   place: number
   next: Slot | undefined
+  readonly ack: HeldAck
 }
 
 /** Engines that want a turn, in the order they asked for it, and those to be woken, the first on top. */
@@ -28,14 +30,14 @@ export class Turns {
   slotOf(engine: VerbsEngine): Slot {
     let slot = this.slots.get(engine)
     if (slot === undefined) {
-      slot = { engine, queued: false, attached: true, wake: NEVER, place: -1, next: undefined }
+      slot = { engine, queued: false, attached: true, wake: NEVER, place: -1, next: undefined, ack: new HeldAck() }
       this.slots.set(engine, slot)
     }
     return slot
   }
 
-  get engines(): number {
-    return this.slots.size
+  find(engine: VerbsEngine): Slot | undefined {
+    return this.slots.get(engine)
   }
 
   queue(slot: Slot): void {

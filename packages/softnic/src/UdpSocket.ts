@@ -23,6 +23,8 @@ export class UdpSocket {
   readonly port: number
   private readonly socket: Socket
   private closed = false
+  /** Datagrams that the socket had not sent when it was last asked. */
+  private queued = 0
 
   private constructor(socket: Socket, counters: Counters) {
     this.socket = socket
@@ -71,11 +73,14 @@ export class UdpSocket {
   send(octets: Uint8Array, start: number, end: number, port: number, host: string): boolean {
     if (this.closed) return true
     this.socket.send(octets, start, end - start, port, host)
-    return this.socket.getSendQueueCount() === 0
+    this.queued = this.socket.getSendQueueCount()
+    return this.queued === 0
   }
 
   get pending(): number {
-    return this.closed ? 0 : this.socket.getSendQueueCount()
+    // While nothing was queued nothing is: the kernel is not asked for every packet.
+    if (this.queued > 0) this.queued = this.closed ? 0 : this.socket.getSendQueueCount()
+    return this.queued
   }
 
   /** @throws when the group is none, or the system refuses */
