@@ -1,5 +1,5 @@
 import type { LoadBalancer, SwitchPorts, Time } from "@rdmakit/protocol"
-import { Flowlets, HashedSpray, LeastQueued, RoundRobinSpray, seededEcmp } from "@rdmakit/switch"
+import { EntropyEcmp, Flowlets, HashedSpray, LeastQueued, RoundRobinSpray, seededEcmp } from "@rdmakit/switch"
 import { MICROSECOND } from "@rdmakit/units"
 
 /** How switches choose among equal-cost next hops. */
@@ -7,7 +7,8 @@ export interface BalancerSettings {
   /**
    * "ecmp", the default: by a hash of the flow. "flowlet": anew after a gap, by a hash. "adaptive": for each packet the
    * egress that holds the fewest bytes. "adaptive-flowlet": the same after a gap. "spray": for each packet the next in
-   * turn. "spray-hashed": for each packet by a hash.
+   * turn. "spray-hashed": for each packet by a hash. "entropy": by a hash of the UDP ports that the packet itself has, as
+   * real switches do it: SRD's packets have other ports each time.
    *
    * Packets of one flow that take different paths arrive out of order, and a transport that goes back N sends them again.
    */
@@ -17,7 +18,15 @@ export interface BalancerSettings {
 }
 
 /** Names of the load balancers, the default first. */
-export const balancerNames = ["ecmp", "flowlet", "adaptive", "adaptive-flowlet", "spray", "spray-hashed"] as const
+export const balancerNames = [
+  "ecmp",
+  "flowlet",
+  "adaptive",
+  "adaptive-flowlet",
+  "spray",
+  "spray-hashed",
+  "entropy",
+] as const
 export type BalancerName = (typeof balancerNames)[number]
 
 /** Whether a flow's packets may overtake each other. */
@@ -43,5 +52,7 @@ export const loadBalancer = (settings: BalancerSettings, seed: number, ports: Sw
       return new RoundRobinSpray(seed)
     case "spray-hashed":
       return new HashedSpray(seed)
+    case "entropy":
+      return new EntropyEcmp(seed)
   }
 }

@@ -57,6 +57,7 @@ export {
   type WorldRunOptions,
 } from "./Run.ts"
 export { type RunFault, type SimulateOptions, simulate, stepRun } from "./simulate.ts"
+export { type FrameListener, frameObserver } from "./verbs/frameObserver.ts"
 export type { Direction, Links } from "./verbs/Links.ts"
 export { VerbsNetwork } from "./verbs/VerbsNetwork.ts"
 export type { PacketObserver, VerbsNetworkOptions } from "./verbs/VerbsNetworkOptions.ts"

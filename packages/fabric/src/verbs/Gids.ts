@@ -1,4 +1,4 @@
-import { ipv4OfNode, macOfNode, nodeOfIpv4, nodeOfMac } from "@rdmakit/codec"
+import { ipv4OfNode, isMapped, macOfNode, nodeOfIpv4, nodeOfMac } from "@rdmakit/codec"
 import type { GidEntry } from "@rdmakit/protocol"
 
 const GID_OCTETS = 16
@@ -31,9 +31,6 @@ export const gidsOfNode = (node: number): ReadonlyArray<GidEntry> => [
   { index: 0, gid: linkLocalGid(node), type: "rocev2" },
   { index: 1, gid: mappedGid(node), type: "rocev2" },
 ]
-
-export const isMapped = (gid: Uint8Array): boolean =>
-  gid.length === GID_OCTETS && gid.subarray(0, MAPPED_AT).every((o) => o === 0) && gid[10] === 0xff && gid[11] === 0xff
 
 /** ff00::/8, or 224.0.0.0/4 mapped (rdma_is_multicast_addr). */
 export const isMulticast = (gid: Uint8Array): boolean => gid[0] === 0xff || (isMapped(gid) && gid[IPV4_AT]! >> 4 === 14)

@@ -1,6 +1,7 @@
+import { isMapped } from "@rdmakit/codec"
 import type { Adapter, AddressVector, GidEntry, PeerPath, Time, VerbsEngine, World } from "@rdmakit/protocol"
 import { murmur3 } from "@rdmakit/units"
-import { gidsOfNode, isMapped, isMulticast, nodeOfGid } from "./Gids.ts"
+import { gidsOfNode, isMulticast, nodeOfGid } from "./Gids.ts"
 import { DEFAULT_PRIORITY } from "./VerbsEndpoint.ts"
 import type { VerbsNetwork } from "./VerbsNetwork.ts"
 
@@ -44,7 +45,8 @@ export class HostWorld implements World {
     const { network, node } = this
     const source = this.gids.find(({ index }) => index === vector.sourceGidIndex)
     const { destinationGid, flowLabel } = vector
-    if (source === undefined || isMapped(source.gid) !== isMapped(destinationGid)) return undefined
+    if (source === undefined || destinationGid.length !== 16 || isMapped(source.gid) !== isMapped(destinationGid))
+      return undefined
     const spread = flowLabel === 0 ? murmur3(network.seed, node, qpn, 0) : flowLabel ^ (flowLabel >> 14)
     const udpSourcePort = SOURCE_PORTS | (spread & SOURCE_PORT_BITS)
     const isGroup = isMulticast(destinationGid)

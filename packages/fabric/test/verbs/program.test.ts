@@ -1,9 +1,11 @@
+import { Refusal, VerbsCodec } from "@rdmakit/codec"
 import { Provider } from "@rdmakit/device/layer"
+import { Packet, PacketPool } from "@rdmakit/packet"
 import { WcStatus, WrOpcode } from "@rdmakit/protocol"
 import { star } from "@rdmakit/topology"
 import { Clock, Effect, Layer } from "effect"
 import { describe, expect, it } from "vitest"
-import { Stalled, simulateProgram, Topology } from "../../src/index.ts"
+import { frameObserver, Stalled, simulateProgram, Topology } from "../../src/index.ts"
 import { connect, makeEnd, polled } from "./connected.ts"
 
 const network = Layer.succeed(Topology, star(2, { rate: "100Gbps", delay: "1us" }))
@@ -56,5 +58,22 @@ describe("a program on a simulated network", () => {
     const error = await Effect.runPromise(Effect.flip(Effect.provide(simulateProgram(program), network)))
     expect(error).toBeInstanceOf(Stalled)
     expect(String(error)).toMatch(/node 1, queue pair 0x[0-9a-f]+ \(rc\): 0 sends, 1 receives/)
+  })
+
+  it("is seen as frames with right checksums, and is the same whether seen or not", async () => {
+    const codec = new VerbsCodec()
+    const packet = new Packet(new PacketPool())
+    const seen: Array<string> = []
+    const onPacket = frameObserver((_now, node, octets, start, end, outward) => {
+      packet.at(packet.pool.alloc())
+      expect(codec.decodeFrame(octets, start, end, packet)).toBe(Refusal.None)
+      seen.push(`${node} ${outward ? ">" : "<"} 0x${packet.opcode.toString(16)} ${packet.payloadBytes}`)
+      packet.pool.release(packet.handle)
+    })
+    const program = written(5000)
+    const plain = await Effect.runPromise(Effect.provide(simulateProgram(program), network))
+    const watched = await Effect.runPromise(Effect.provide(simulateProgram(program, { onPacket }), network))
+    expect(watched.digest).toBe(plain.digest)
+    expect(seen).toEqual(["0 > 0x6 4096", "0 > 0x8 904", "1 < 0x6 4096", "1 < 0x8 904", "1 > 0x11 0", "0 < 0x11 0"])
   })
 })
