@@ -4,7 +4,7 @@ import type { Plugin } from "esbuild"
 
 /** Functions that most commands never call, of modules of Node's that take long to load: they load them when called. */
 const lateFunctions: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "node:child_process": ["spawnSync"],
+  "node:child_process": ["spawn", "spawnSync"],
   "node:crypto": ["createHash", "randomBytes"],
 }
 

@@ -1,3 +1,4 @@
+import { type TcpOptions, TcpOptionsError, tcp } from "@rdmakit/cc-cubic"
 import { type DcqcnOptions, DcqcnOptionsError, dcqcn, dcqcnPresets } from "@rdmakit/cc-dcqcn"
 import { type DctcpOptions, DctcpOptionsError, dctcp, dctcpPresets, simulationThresholdBytes } from "@rdmakit/cc-dctcp"
 import {
@@ -49,6 +50,7 @@ const optionErrors = [
   DctcpOptionsError,
   HpccOptionsError,
   SwiftOptionsError,
+  TcpOptionsError,
   TimelyOptionsError,
 ] as const
 
@@ -77,6 +79,19 @@ const timelyBase = {
 
 const dcqcnBase = { window: "word", notification: "word", cnpIntervalPs: "time", order: "word" } as const
 
+const tcpBase = { initialWindowBytes: "size", maxWindowBytes: "size", hyStart: "boolean", beta: "number" } as const
+
+/** One of TCP's: CUBIC or NewReno. */
+const tcpController = (
+  variant: TcpOptions["variant"],
+  own: Readonly<Record<string, OptionKind>> = {},
+): NamedController => ({
+  presets: { [variant]: { variant } },
+  preset: variant,
+  variants: { [variant]: { ...tcpBase, ...own } },
+  make: (options) => attempt(() => tcp(options as unknown as TcpOptions)),
+})
+
 /** DCTCP wants a step: everything above K. */
 const dctcpMarking = (linkRateBps: number): EcnRule => {
   const thresholdBytes = simulationThresholdBytes(linkRateBps)
@@ -85,6 +100,8 @@ const dctcpMarking = (linkRateBps: number): EcnRule => {
 
 /** The controllers that scenarios know. A user's own is one more entry in a copy of this map. */
 export const controllers: ReadonlyMap<string, NamedController> = new Map<string, NamedController>([
+  ["cubic", tcpController("cubic", { c: "number", fastConvergence: "boolean" })],
+  ["newreno", tcpController("newreno")],
   [
     "dcqcn",
     {

@@ -26,7 +26,7 @@ import { scenarioSchema } from "./ScenarioSchema.ts"
 import { admissionModel, switchSettings, transportSettings, watchdogSettings, withMarking } from "./ScenarioSettings.ts"
 import { disciplineOf, orderNotes, switchFaults } from "./SwitchChecks.ts"
 import { type OpenFile, topologyShape } from "./TopologySection.ts"
-import { transportFaults } from "./TransportChecks.ts"
+import { chosenTransport, transportFaults } from "./TransportChecks.ts"
 
 /** A scenario, read and checked, with everything it names. */
 export interface ScenarioInputs {
@@ -110,8 +110,15 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
   const routes = new Routes(graph, ports)
 
   const registry = options.controllers ?? controllers
+  const chosen = chosenTransport(decoded.transport ?? {}, document)
+  if (isFaults(chosen)) faults.push(...chosen)
+  const other = isFaults(chosen) ? undefined : chosen
   const own = options.controller
-  const controller = own ?? controllerOf(decoded.controller, registry, document)
+  const controller =
+    own ??
+    (decoded.controller === undefined && other !== undefined
+      ? other.named.controller
+      : controllerOf(decoded.controller, registry, document))
   if (isFaults(controller)) faults.push(...controller)
   const marking = own === undefined ? registry.get(decoded.controller?.name ?? "")?.marking : undefined
   const switches: SwitchSettings = withMarking(switchSettings(decoded.switch ?? {}), marking, ports)
@@ -119,7 +126,8 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
   faults.push(...switchFaults(decoded.switch ?? {}, document), ...weightFaults)
   const wrongTransport = transportFaults(decoded.transport ?? {}, document)
   faults.push(...wrongTransport)
-  if (decoded.transport?.recovery !== "selective-repeat") notes.push(...orderNotes(decoded.switch ?? {}, document))
+  if (decoded.transport?.recovery !== "selective-repeat" && other === undefined)
+    notes.push(...orderNotes(decoded.switch ?? {}, document))
   for (const [i, rule] of (decoded.switch?.ecnRules ?? []).entries()) {
     if (rule.kmin > rule.kmax)
       faults.push(document.fault(["switch", "ecnRules", i, "kmin"], { expected: "at most kmax" }))
@@ -128,13 +136,10 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
     }
   }
   const transport: TransportSettings = transportSettings(decoded.transport ?? {})
-  if (!isFaults(controller) && wrongTransport.length === 0) {
-    const demand = bufferDemand(
-      graph,
-      ports,
-      switches,
-      rcFlows(nativeTransport(transport, controller, Math.max(1, routes.maxHops))),
-    )
+  if (!isFaults(controller) && wrongTransport.length === 0 && !isFaults(chosen)) {
+    const hops = Math.max(1, routes.maxHops)
+    const carrier = other?.make(controller, hops) ?? rcFlows(nativeTransport(transport, controller, hops))
+    const demand = bufferDemand(graph, ports, switches, carrier)
     const bufferBytes = switches.bufferBytes ?? 32 * 1024 * 1024
     const neededBytes = demand === undefined ? 0 : demand.headroomBytes + demand.reserveBytes
     if (demand !== undefined && neededBytes > bufferBytes) {
@@ -172,6 +177,7 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
     switches: sharedBufferSwitches(switches),
     ...(discipline === undefined ? {} : { discipline }),
     transport,
+    ...(other === undefined ? {} : { makeTransport: other.make }),
     ...(losses.byPort.size === 0 ? {} : { losses: losses.byPort }),
     ...(linkFaults.events.length === 0 ? {} : { faults: linkFaults.events }),
     ...(admission === undefined ? {} : { admission }),

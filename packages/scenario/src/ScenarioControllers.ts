@@ -2,7 +2,7 @@ import { hpcc, hpccPresets } from "@rdmakit/cc-hpcc"
 import { type Ns3FormatError, nearestWord } from "@rdmakit/ns3"
 import type { ControllerFactory } from "@rdmakit/protocol"
 import { ControllerOptionError, type NamedController, type OptionKind } from "./Controllers.ts"
-import type { FieldPath, ScenarioDocument } from "./ScenarioDocument.ts"
+import type { FieldPath, FieldSource, ScenarioDocument } from "./ScenarioDocument.ts"
 import { readRate, readSize, readTime, Wrong } from "./ScenarioFields.ts"
 import type { ScenarioController } from "./ScenarioSchema.ts"
 
@@ -33,7 +33,7 @@ export const controllerOf = (
     const hint = `the preset ${preset} is of the variant ${base.variant}`
     return [document.fault(["controller", "variant"], { expected: base.variant, hint })]
   }
-  const { options, faults } = readOptions(section.options ?? {}, named.variants[variant]!, document)
+  const { options, faults } = readOptions(section.options ?? {}, named.variants[variant]!, document, "controller")
   if (faults.length > 0) return faults
   try {
     return named.make({ ...base, ...options, variant })
@@ -44,15 +44,17 @@ export const controllerOf = (
   }
 }
 
-const readOptions = (
+/** The options of a section, in the units of their names; and what is wrong with them. */
+export const readOptions = (
   given: Readonly<Record<string, unknown>>,
   known: Readonly<Record<string, OptionKind>>,
-  document: ScenarioDocument,
+  document: FieldSource,
+  section: string,
 ) => {
   const options: Record<string, unknown> = {}
   const faults: Array<Ns3FormatError> = []
   for (const [name, value] of Object.entries(given)) {
-    const path = ["controller", "options", name]
+    const path = [section, "options", name]
     if (!Object.hasOwn(known, name)) {
       const near = nearestWord(name, Object.keys(known))
       const hint = near === undefined ? undefined : `did you mean ${near}?`

@@ -122,6 +122,9 @@ const Never = field(
 const REORDER_MAX = 2 ** 20
 
 const TransportSection = Schema.Struct({
+  /** What carries the flows. Default rc, whose fields follow; the others have `options`. */
+  name: Schema.optionalKey(Text),
+  options: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
   mtu: Schema.optionalKey(
     field(
       "a size 1..16MiB, such as 1000 or 4KiB",

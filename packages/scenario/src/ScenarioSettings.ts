@@ -78,7 +78,9 @@ export const admissionModel = (section: ScenarioAdmission): AdmissionModel | und
 }
 
 /** The settings that fields of `transport` stand for. */
-export const transportNames: Readonly<Record<keyof ScenarioTransport, keyof TransportSettings>> = {
+export const transportNames: Readonly<
+  Record<Exclude<keyof ScenarioTransport, "name" | "options">, keyof TransportSettings>
+> = {
   mtu: "mtuBytes",
   framing: "framing",
   baseRtt: "baseRtt",

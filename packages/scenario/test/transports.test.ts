@@ -1,0 +1,62 @@
+import { loadScenario, ScenarioSimulation, scenarioJsonSchema } from "@rdmakit/scenario"
+import { Ajv2020 } from "ajv/dist/2020.js"
+import { Effect, Result } from "effect"
+import { describe, expect, it } from "vitest"
+import { parse } from "yaml"
+import { memoryFiles } from "./memoryFiles.ts"
+import { runToEnd } from "./reference.ts"
+
+const fits = new Ajv2020({ strict: true, allErrors: true }).compile(scenarioJsonSchema())
+
+const attempt = (text: string) => {
+  const octets = new TextEncoder().encode(text)
+  const loaded = loadScenario("s.yaml", { workingDirectory: "/", octets })
+  return Effect.runPromise(loaded.pipe(Effect.result, Effect.provide(memoryFiles({}))))
+}
+const run = async (text: string) => {
+  const result = await attempt(text)
+  if (Result.isFailure(result)) throw result.failure
+  expect(fits(parse(text)), JSON.stringify(fits.errors)).toBe(true)
+  const simulation = new ScenarioSimulation(result.success)
+  return { inputs: result.success, outcome: await runToEnd(simulation) }
+}
+const refused = async (text: string) => {
+  const result = await attempt(text)
+  if (Result.isSuccess(result)) throw new Error("accepted")
+  return result.failure.message
+}
+
+const star = `topology: { builder: star, hosts: 9 }
+flows: [{ from: 0..7, to: 8, size: 1MB }]
+switch: { lossless: false, buffer: 1MiB, headroom: 0, ecn: false }
+`
+
+describe("transport: tcp", () => {
+  it("carries flows over a network that drops, with CUBIC where nothing else is asked for", async () => {
+    const { inputs, outcome } = await run(`${star}transport: { name: tcp, options: { leastTimeoutPs: 5ms } }`)
+    expect(inputs.network.controller.name).toBe("cubic")
+    expect(outcome).toMatchObject({ flowsFinished: 8, unfinished: [], pfcPauses: 0 })
+    expect(outcome.dropsByReason["egress-full"]).toBeGreaterThan(0)
+  })
+
+  it.each(["newreno", "dctcp", "hpcc"])("with %s", async (name) => {
+    const { outcome } = await run(`${star}transport: { name: tcp, options: { leastTimeoutPs: 5ms } }
+controller: { name: ${name} }`)
+    expect(outcome).toMatchObject({ flowsFinished: 8, unfinished: [] })
+  })
+
+  it("refuses names, fields of rc, and options that are none or out of range", async () => {
+    expect(await refused(`${star}transport: { name: tccp }`)).toMatch(/transport\.name.*did you mean tcp/s)
+    expect(await refused(`${star}transport: { name: tcp, retryCount: 3 }`)).toMatch(
+      /transport\.retryCount.*goes under options/s,
+    )
+    expect(await refused(`${star}transport: { name: tcp, options: { ackTimeout: 3 } }`)).toMatch(
+      /transport\.options\.ackTimeout/,
+    )
+    expect(await refused(`${star}transport: { name: tcp, options: { ackEvery: 0 } }`)).toMatch(
+      /transport\.options\.ackEvery.*an integer of at least 1/s,
+    )
+    expect(await refused(`${star}transport: { name: tcp, options: { delayedAckPs: soon } }`)).toMatch(/a time such as/)
+    expect(await refused(`${star}transport: { options: { ackEvery: 2 } }`)).toMatch(/transport\.options/)
+  })
+})
