@@ -27,6 +27,8 @@ export abstract class Departures extends Transmitter {
   private readonly isListed: Uint8Array
   /** Switches whose departures are never late. */
   private readonly alwaysEager: Uint8Array
+  /** Switches that choose a way for each packet. */
+  protected readonly chooses: Uint8Array
   private isPrepared = false
 
   constructor(options: ExactKernelOptions) {
@@ -40,6 +42,7 @@ export abstract class Departures extends Transmitter {
     this.waitingCount = new Int32Array(nodes)
     this.isListed = new Uint8Array(ports)
     this.alwaysEager = new Uint8Array(nodes)
+    this.chooses = new Uint8Array(nodes)
     this.portsFrom = new Int32Array(nodes + 1)
     for (const node of portNode) this.portsFrom[node + 1]!++
     for (let node = 0; node < nodes; node++) this.portsFrom[node + 1]! += this.portsFrom[node]!
@@ -50,13 +53,14 @@ export abstract class Departures extends Transmitter {
     })
   }
 
-  /** Before the first event: whose departures may be late. */
+  /** Before the first event: whose departures may be late, and who is asked for the way of each packet. */
   protected prepare(): void {
     if (this.isPrepared) return
     this.isPrepared = true
     for (let node = 0; node < this.switches.length; node++) {
       const policy = this.switches[node]
       if (policy === undefined) continue
+      this.chooses[node] = policy.perPacket ? 1 : 0
       this.alwaysEager[node] = this.tracer === undefined && policy.dequeue === "lazy" ? 0 : 1
       this.setEager(node, this.alwaysEager[node]!)
     }

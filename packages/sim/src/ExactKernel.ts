@@ -182,7 +182,9 @@ export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
     if (this.fused && this.ports[(from << P.PORT_SHIFT) | P.OCCUPIED] !== 0) this.catchUp(from, from << P.PORT_SHIFT)
     const port = from ^ 1
     const node = this.ports[(from << P.PORT_SHIFT) | P.PEER]!
-    if (node >= 0 && this.tracer === undefined && !this.losses.any && this.pass(port, handle)) return
+    if (node >= 0 && this.tracer === undefined && !this.losses.any) {
+      if (this.chooses[node] === 0 ? this.pass(port, handle) : this.passChosen(node, port, handle)) return
+    }
     const packet = this.packet.at(handle)
     if (this.losses.any && this.loses(from, node, packet)) return
     if ((this.pool.words[handle << Layout.RECORD_SHIFT]! & 0xff) === Opcode.Pfc) {
@@ -202,15 +204,34 @@ export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
    * it is not such a packet, and nothing was done.
    */
   private readonly pass = (port: number, handle: number): boolean => {
-    const { paths, policyWords, ports } = this
+    const { paths } = this
+    const { words } = this.pool
+    const record = handle << Layout.RECORD_SHIFT
+    const hop = words[record | Layout.PSN]! >>> Layout.HOP_SHIFT
+    if ((words[record | Layout.META]! & 0xff) === Opcode.Pfc || hop >= paths.stride) return false
+    const egress = (paths.slots[words[record | Layout.FLOW]! * paths.stride + hop]! | 0) - 1
+    return egress >= 0 && this.through(port, egress, handle)
+  }
+
+  /** The same where the switch chooses a way for each packet. False: nothing was done. */
+  private readonly passChosen = (node: number, port: number, handle: number): boolean => {
+    const packet = this.packet.at(handle)
+    if (packet.opcode === Opcode.Pfc || packet.hop >= this.paths.stride) return false
+    const egress = this.switches[node]!.route(this.time, packet)
+    if (egress >= 0 && this.through(port, egress, handle)) return true
+    this.packetHops++
+    packet.at(handle).enterSwitch(port)
+    if (egress < 0) this.drop(packet, node, egress)
+    else this.admit(node, port, egress, packet)
+    return true
+  }
+
+  /** Through a switch by a port that is known, where there is nothing to ask. False: there is, and nothing was done. */
+  private readonly through = (port: number, egress: number, handle: number): boolean => {
+    const { policyWords, ports } = this
     const { words } = this.pool
     const record = handle << Layout.RECORD_SHIFT
     const meta = words[record | Layout.META]!
-    const hops = words[record | Layout.PSN]!
-    const hop = hops >>> Layout.HOP_SHIFT
-    if ((meta & 0xff) === Opcode.Pfc || hop >= paths.stride) return false
-    const egress = (paths.slots[words[record | Layout.FLOW]! * paths.stride + hop]! | 0) - 1
-    if (egress < 0) return false
     const base = egress << P.PORT_SHIFT
     const code = ports[base | P.LEAVE]!
     if (code === P.Leave.Nothing) return false
@@ -226,7 +247,7 @@ export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
       return false
     }
     this.packetHops++
-    words[record | Layout.PSN] = (hops + (1 << Layout.HOP_SHIFT)) | 0
+    words[record | Layout.PSN] = (words[record | Layout.PSN]! + (1 << Layout.HOP_SHIFT)) | 0
     words[record | Layout.PLACE] = (words[record | Layout.PLACE]! & ~(Layout.PORTS_MAX - 1)) | port
     if (this.isFree(base, queue)) {
       // Straight through: what it would add to the bytes held it takes away at once.
@@ -259,10 +280,15 @@ export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
       this.drop(packet, node, egress)
       return
     }
+    this.admit(node, ingress, egress, packet)
+  }
+
+  /** A packet that has a way through a switch asks whether there is room for it. */
+  private readonly admit = (node: number, ingress: number, egress: number, packet: Packet): void => {
     // A pause sent while admitting moves the cursor: keep the handle.
     const { handle } = packet
     if (this.fused) this.settleNode(node)
-    const queue = policy.admit(now, packet, ingress, egress)
+    const queue = this.switches[node]!.admit(this.time, packet, ingress, egress)
     if (queue < 0) {
       this.drop(packet.at(handle), node, queue)
       return
