@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs"
 import { expect, it } from "vitest"
 import { outcome } from "../examples/own-controller.ts"
+import { outcome as ofProgram } from "../examples/program.ts"
 
 const read = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8")
 
@@ -12,4 +13,15 @@ it("the example does what the README says", () => {
   expect(last).toBeGreaterThan(1.34e9)
   expect(last).toBeLessThan(1.5e9)
   expect(read("../README.md")).toContain(read("../examples/own-controller.ts"))
+})
+
+it("the program does what the README says", () => {
+  const { calm, rough, cut } = ofProgram.value
+  expect([calm.status, rough.status]).toEqual([0, 0])
+  // A megabyte and its headers take 85.7 µs over the link; the way there and back 4.
+  expect(calm.ns).toBeGreaterThan(89_000)
+  expect(calm.ns).toBeLessThan(92_000)
+  expect(rough.ns).toBeGreaterThan(calm.ns)
+  expect(cut._tag).toBe("None")
+  expect(read("../README.md")).toContain(read("../examples/program.ts"))
 })
