@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest"
+import { gidIndex, meet, SHORT, setMtu } from "./lab.ts"
+
+const verbs = ["send", "write", "read", "atomic"] as const
+const kinds = ["bw", "lat"] as const
+/** From 2 octets to 8 MiB, as `-a` has them. */
+const SIZES = Array.from({ length: 23 }, (_, i) => 2 ** (i + 1))
+const ITERATIONS = 10
+
+/** Rows of a table of perftest: the sizes that it measured. */
+const rows = (output: string): ReadonlyArray<number> =>
+  [...output.matchAll(/^ ?(\d+) +\d+ +[\d.-]+ +[\d.-]+/gm)].map(([, bytes]) => Number(bytes))
+
+interface Run {
+  readonly test: string
+  readonly flags: string
+  readonly server: "ours" | "theirs"
+  readonly ip?: 4 | 6
+  readonly seconds?: number
+}
+
+const measure = async ({ test, flags, server, ip = 4, seconds = 90 }: Run) => {
+  const words = flags.split(" ").filter((word) => word !== "")
+  const outcome = await meet({
+    ours: ["perf", test, "-x", String(gidIndex(ip)), "--json", ...words],
+    theirs: `ib_${test.replace("-", "_")} -d rxe0 -x ${gidIndex(ip)} -F -p PORT ${flags} HOST`,
+    server,
+    by: "tcp",
+    ip,
+    seconds,
+  })
+  expect(JSON.parse(outcome.ours)).toMatchObject({ ok: true })
+  return { ...outcome, sizes: rows(outcome.theirs) }
+}
+
+describe.skipIf(SHORT).each([
+  [1024, 1500],
+  [4096, 4200],
+])("perftest, path MTU %i", (mtu, link) => {
+  for (const verb of verbs) {
+    for (const kind of kinds) {
+      const test = `${verb}-${kind}`
+      it.each(["ours", "theirs"] as const)(`${test}, the server is %s`, async (server) => {
+        await setMtu(link)
+        const all = verb === "atomic" ? `-n 100 -m ${mtu}` : `-a -n ${ITERATIONS} -m ${mtu}`
+        const { sizes } = await measure({ test, flags: all, server })
+        // A server of RDMA in one direction has nothing to measure.
+        if (verb === "send" || kind === "lat" || server === "ours") {
+          if (!(server === "theirs" && kind === "lat" && verb !== "send" && sizes.length === 0)) {
+            expect(sizes).toEqual(verb === "atomic" ? [8] : SIZES)
+          }
+        }
+      })
+    }
+  }
+})
+
+describe.skipIf(SHORT)("perftest", () => {
+  it.each([
+    ["send-bw", "-s 1 -n 100"],
+    ["write-bw", "-s 1 -n 100"],
+    ["read-bw", "-s 1 -n 100"],
+    ["send-bw", "-c UC -s 4096 -n 100"],
+    ["write-bw", "-c UC -s 4096 -n 100"],
+    ["send-bw", "-c UD -s 1024 -n 100"],
+    ["send-lat", "-c UD -s 64 -n 100"],
+    ["send-bw", "-s 4096 -n 200 -q 4"],
+    ["write-bw", "-s 65536 -n 50 -q 4"],
+    ["send-bw", "-s 4096 -n 200 -b"],
+    ["write-bw", "-s 65536 -n 50 -b"],
+    ["read-bw", "-s 65536 -n 50 -b"],
+  ])("%s %s", async (test, flags) => {
+    await setMtu(1500)
+    for (const server of ["ours", "theirs"] as const) await measure({ test, flags, server })
+  })
+
+  it.each(["send-bw", "write-lat", "read-bw", "atomic-lat"])("%s over IPv6", async (test) => {
+    await setMtu(1500)
+    const flags = test.startsWith("atomic") ? "-n 100" : "-s 8192 -n 50"
+    for (const server of ["ours", "theirs"] as const) await measure({ test, flags, server, ip: 6 })
+  })
+})
