@@ -98,6 +98,8 @@ export const EXT = {
   trafficClass: 35,
   /** The IP header's time to live or hop limit, 8 bits. */
   hopLimit: 36,
+  /** First PSN that has not come, where the PSN of an acknowledgement names the packet it answers (SRD). */
+  cumulative: 37,
   /** Selective acknowledgements in blocks (RFC 2018): how many, and first and end of each, up to four, numbers of 24 bits. */
   sackBlocks: 40,
   sackRanges: 41,

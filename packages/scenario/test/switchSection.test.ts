@@ -154,7 +154,7 @@ describe("what is refused", () => {
     [
       "spry",
       "{ loadBalancer: spry }",
-      "expected ecmp or flowlet or adaptive or adaptive-flowlet or spray or spray-hashed",
+      "expected ecmp or flowlet or adaptive or adaptive-flowlet or spray or spray-hashed or entropy",
     ],
     ["a gap of nothing", "{ loadBalancer: flowlet, flowletGap: 0 }", "a time above 0, such as 100us"],
     ["a gap without flowlets", "{ loadBalancer: spray, flowletGap: 1us }", "loadBalancer: flowlet or adaptive-flowlet"],

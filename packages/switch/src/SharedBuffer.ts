@@ -119,7 +119,17 @@ export class SharedBuffer {
     this.pool = options.bufferBytes - headroom - reserve
     // (pool - all that is taken) / 2^shift, each port's threshold, is then above what any holds, its reserve included.
     const divisor = 2 ** shiftMax
-    this.begin(options.lossless ? (this.pool - divisor * (this.reserve + 1)) / (divisor + this.queues) : 0)
+    this.begin(
+      options.lossless
+        ? (this.pool - divisor * (this.reserve + 1)) / (divisor + this.queues)
+        : this.lossyLoose(2 ** -this.egressShift),
+    )
+  }
+
+  /** Of a lossy switch: no egress queue is longer than all that is held, and all that is held is below alpha times what is free. */
+  protected lossyLoose(alpha: number): number {
+    const { pool, queues, reserve } = this
+    return (pool * alpha - queues * reserve - 2) / (queues * (1 + alpha))
   }
 
   /** How many (port, priority) share the pool. */
@@ -237,7 +247,10 @@ export class SharedBuffer {
     const held = this.words[at]! + bytes
     const excess = held - this.reserve
     this.words[at] = held
-    if (excess > 0) this.shared += bytes < excess ? bytes : excess
+    if (excess > 0) {
+      this.shared += bytes < excess ? bytes : excess
+      this.settle()
+    }
     return queue
   }
 

@@ -48,7 +48,8 @@ export class ThresholdBuffer extends SharedBuffer {
     if (options.lossless) this.ample = this.alpha > 0 ? Math.ceil(1 / this.alpha) : -1
     const { pool, queues } = this
     const belowThreshold = this.alpha > 0 ? (pool * this.alpha - 2) / (1 + queues * this.alpha) : this.bytes - 1
-    this.begin(options.lossless ? Math.min(belowThreshold, pool / queues) : 0)
+    const lossy = this.alpha > 0 ? this.lossyLoose(this.alpha) : (this.bytes - 1) / queues - this.reserve
+    this.begin(Math.min(options.lossless ? belowThreshold : lossy, pool / queues))
   }
 
   protected override thresholdAt(_base: number): number {
@@ -82,7 +83,10 @@ export class ThresholdBuffer extends SharedBuffer {
     const taken = excess > 0 ? Math.min(bytes, excess) : 0
     if (taken > this.pool - this.shared) return Drop.IngressFull
     this.words[at] = held
-    this.shared += taken
+    if (taken > 0) {
+      this.shared += taken
+      this.settle()
+    }
     return queue
   }
 }

@@ -1,6 +1,7 @@
 export type { EcnDraws, EcnThresholds } from "./EcnMarker.ts"
 export { EcnMarker, HashedDraws } from "./EcnMarker.ts"
 export { ns3Ecmp, ns3QueuePairHash, seededEcmp } from "./ecmp.ts"
+export { EntropyEcmp } from "./entropy.ts"
 export { Flowlets, type FlowletsOptions } from "./Flowlets.ts"
 export type { NextHops } from "./NextHops.ts"
 export { Ns3PintStamper, type Ns3PintStamperOptions } from "./Ns3PintStamper.ts"

@@ -1,7 +1,7 @@
 import { Packet, PacketPool } from "@rdmakit/packet"
 import type { LoadBalancer } from "@rdmakit/protocol"
 import { describe, expect, it } from "vitest"
-import { Flowlets, HashedSpray, LeastQueued, RoundRobinSpray } from "../src/index.ts"
+import { EntropyEcmp, Flowlets, HashedSpray, LeastQueued, RoundRobinSpray } from "../src/index.ts"
 import { lentPorts } from "./lentPorts.ts"
 
 const pool = new PacketPool({ limit: 4 })
@@ -46,6 +46,53 @@ describe("hashed spraying", () => {
     for (let i = 0; i < 3; i++) expect(Math.abs(one.filter((pick) => pick === i).length - 1000)).toBeLessThan(110)
     expect(picks(1)).toEqual(one)
     expect(picks(2)).not.toEqual(one)
+  })
+})
+
+describe("ECMP by entropy", () => {
+  const ports = (entropy: number): number => (entropy | (4791 << 16)) >>> 0
+  /** Next hops of the packets of one flow that have the ports 49,152, 49,153 … */
+  const picksAt = (node: number, count: number, seed = 1) => {
+    const balancer = new EntropyEcmp(seed)
+    return times(4096, (i) => pickOf(balancer, 0, flow(1, 2, ports(0xc000 + i)), node, 0, count))
+  }
+
+  it("is a function of what the packet carries: the same port, the same way, whenever it comes", () => {
+    const picks = picksAt(7, 3)
+    expect(picksAt(7, 3)).toEqual(picks)
+    const balancer = new EntropyEcmp(1)
+    expect(times(4096, (i) => pickOf(balancer, i, flow(1, 2, ports(0xffff - i)), 7, 0, 3)).slice(-4096)).toEqual(
+      times(4096, (i) => pickOf(new EntropyEcmp(1), 0, flow(1, 2, ports(0xffff - i)), 7, 0, 3)),
+    )
+    expect(picksAt(7, 3, 2)).not.toEqual(picks)
+    expect(new Set(picks)).toEqual(new Set([0, 1, 2]))
+  })
+
+  it.each([2, 3, 4, 7, 16])("spreads ports evenly over %d next hops", (count) => {
+    const share = 4096 / count
+    for (let hop = 0; hop < count; hop++) {
+      const found = picksAt(9, count).filter((pick) => pick === hop).length
+      // Five standard deviations.
+      expect(Math.abs(found - share)).toBeLessThan(5 * Math.sqrt(share))
+    }
+  })
+
+  it("chooses at one switch regardless of its choice at another", () => {
+    // Sixteen combinations of four at the first switch and four at the second: 256 each.
+    for (const [first, second] of [
+      [0, 1],
+      [7, 8],
+      [100, 612],
+    ] as const) {
+      const [here, there] = [picksAt(first, 4), picksAt(second, 4)]
+      const together = new Map<number, number>()
+      here.forEach((pick, i) => {
+        const both = 4 * pick + there[i]!
+        together.set(both, (together.get(both) ?? 0) + 1)
+      })
+      expect(together.size).toBe(16)
+      for (const found of together.values()) expect(Math.abs(found - 256)).toBeLessThan(5 * 16)
+    }
   })
 })
 

@@ -1,0 +1,2 @@
+export { SrdControlError, type SrdControlOptions } from "./SrdControlOptions.ts"
+export { srd } from "./srd.ts"

@@ -1,0 +1,4 @@
+import { controllerSuite } from "@rdmakit/conformance"
+import { srd } from "../src/index.ts"
+
+controllerSuite(srd())

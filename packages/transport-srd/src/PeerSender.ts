@@ -1,0 +1,294 @@
+import { Flag, Layout, Opcode, type Packet, PSN_MASK, psnDistance } from "@rdmakit/packet"
+import {
+  type Ack,
+  type Controller,
+  checkController,
+  fireTimer,
+  NEVER,
+  type PathInfo,
+  type Time,
+  unpaced,
+} from "@rdmakit/protocol"
+import { serializationPs } from "@rdmakit/units"
+import { PathTable } from "./PathTable.ts"
+import { BITMAP } from "./ReceivedPackets.ts"
+import { RttEstimator } from "./RttEstimator.ts"
+import { SentPackets } from "./SentPackets.ts"
+import type { SrdConfig } from "./SrdConfig.ts"
+
+/** Timeouts in a row before they become longer: each tries another path. */
+const PATIENT = 3
+
+/** Whom the packets of a context belong to. */
+export interface PacketOwner {
+  /** A packet with this tag was acknowledged, for the first time. */
+  packetDelivered(now: Time, tag: number, bytes: number): void
+}
+
+/**
+ * The sending half of a context, which is all that a device keeps of a peer: paths, packets under way, round trips, the
+ * controller. It numbers packets, chooses a path for each, finds out which are lost, and sends these again on another.
+ *
+ * A packet is lost when one that was sent later on the same path has come; when one that was sent later on any path has
+ * come, a round trip and a reordering window ago. When nothing comes for the timeout, the oldest is sent again as a probe,
+ * whose acknowledgement will tell of the others.
+ */
+export class PeerSender {
+  readonly controller: Controller
+  readonly paths: PathTable
+  readonly packets: SentPackets
+  readonly rtt: RttEstimator
+  controllerActions = 0
+  /** Packets sent again, and their bytes; timeouts; packets sent again for nothing. */
+  retransmissions = 0
+  retransmittedBytes = 0
+  timeouts = 0
+  spurious = 0
+  paceTime: Time
+  nextTimeout: Time = NEVER
+  /** Nothing has come from the peer for too long: nothing more is sent. */
+  unresponsive = false
+  /** The controller's timers are run by somebody else. */
+  timersLent = false
+  bytesDelivered = 0
+
+  private readonly config: SrdConfig
+  private readonly ack: Ack
+  private readonly flow: number
+  private bytesSent = 0
+  private timeoutsInRow = 0
+  /** A packet goes whatever the window is. */
+  private probes = false
+  /** When the last acknowledgement came, or packets were first under way; when the peer was last heard of. */
+  private progressAt: Time = 0
+  private heardAt: Time = 0
+  /** Sending time and round trip of the packet that was sent last, of those that have come. */
+  private newestSentAt: Time = -1
+  private newestRttPs: Time = 0
+  /** When the next packet under way may be found to be lost by those that have come. */
+  private overdueAt: Time = NEVER
+
+  /** @param path undefined: this end sends nothing of its own @param flow for messages of faults */
+  constructor(now: Time, config: SrdConfig, ack: Ack, path: PathInfo | undefined, flow: number) {
+    this.config = config
+    this.ack = ack
+    this.flow = flow
+    this.controller = path === undefined ? unpaced : config.controller.make(now, path)
+    checkController(this.controller, flow, now)
+    this.paths = new PathTable(config, path?.seed ?? 0, path?.flow ?? flow)
+    this.packets = new SentPackets(this.paths)
+    this.rtt = new RttEstimator(config)
+    this.paceTime = now
+    this.updateTimeout()
+  }
+
+  /** As much is under way as may be; of a next packet so large. */
+  isFull(bytes: number): boolean {
+    const { flyingBytes } = this.packets
+    return flyingBytes > 0 && !this.probes && flyingBytes + bytes > this.controller.window
+  }
+  /** Numbers are left for a new packet. */
+  get hasRoom(): boolean {
+    return this.packets.newest - this.packets.oldest < this.config.windowPackets
+  }
+
+  /**
+   * Sends a packet: the first of the lost, or one just added to `packets`. The owner has written what it consists of, its
+   * size on the wire included; here it gets its number, its path and its time.
+   */
+  send(now: Time, number: number, out: Packet, peerPort: number): void {
+    const { packets, paths, controller } = this
+    const isAgain = number === packets.firstLost
+    const path = isAgain ? paths.other(packets.pathOf(number)) : paths.next()
+    if (packets.flyingBytes === 0) {
+      this.progressAt = now
+      if (this.timeoutsInRow === 0) this.heardAt = now
+    }
+    this.probes = false
+    packets.send(number, now, path, paths.draw(path))
+    paths.sent(path)
+    const bytes = packets.bytesOf(number)
+    if (isAgain) {
+      this.retransmissions++
+      this.retransmittedBytes += bytes
+      out.set(Flag.Retransmission)
+    } else this.bytesSent += bytes
+    out.psn = number & PSN_MASK
+    out.udpPorts = (paths.entropy(path) | (peerPort << 16)) >>> 0
+    out.stamp = now
+    controller.onSent(now, out.wireBytes)
+    this.paceTime = Math.max(now, this.paceTime) + serializationPs(out.wireBytes, controller.rate)
+    this.updateTimeout()
+  }
+
+  handleAck(now: Time, packet: Packet, owner: PacketOwner): void {
+    const { packets } = this
+    const number = packets.oldest + psnDistance(packet.psn, packets.oldest & PSN_MASK)
+    if (number >= packets.newest) return
+    const before = this.bytesDelivered
+    const sample = now - packet.stamp
+    this.rtt.sample(sample)
+    this.heardAt = now
+    this.progressAt = now
+    this.timeoutsInRow = 0
+    if (packet.stamp >= this.newestSentAt) {
+      this.newestSentAt = packet.stamp
+      this.newestRttPs = sample
+    }
+    const path = this.answered(now, number, packet, sample, owner)
+    if (packet.extension >= 0) this.readBitmap(now, packet, owner)
+    else this.deliverBefore(now, number + 1, owner)
+    this.findOverdue(now)
+    this.runController(now, packet, sample, path, before)
+    this.updateTimeout()
+  }
+
+  /** The packet that an acknowledgement names: what its path has shown. @returns the path; 0 where it is not known */
+  private answered(now: Time, number: number, packet: Packet, sample: Time, owner: PacketOwner): number {
+    const { packets, paths } = this
+    if (packet.has(Flag.Retransmission)) this.cameTwice()
+    let path = 0
+    // The last sending of a packet is known by its time; of those before it the paths are not remembered.
+    if (packets.isKept(number) && packets.sentAt(number) === packet.stamp) {
+      path = packets.pathOf(number)
+      if (packets.isFlying(number) && this.rtt.isCalm) {
+        for (let lost = packets.before(number); lost >= 0; lost = packets.before(number)) this.lose(now, lost)
+      }
+      paths.acknowledged(path, packets.drawOf(number), sample)
+    }
+    if (number >= packets.oldest && !packets.isDelivered(number)) this.deliver(now, number, owner)
+    return path
+  }
+
+  /** A packet was sent again, and has come twice. */
+  private cameTwice(): void {
+    this.spurious++
+    this.rtt.widen()
+  }
+
+  private deliver(now: Time, number: number, owner: PacketOwner): void {
+    const { packets } = this
+    const bytes = packets.bytesOf(number)
+    const tag = packets.tagOf(number)
+    packets.deliver(number)
+    this.bytesDelivered += bytes
+    owner.packetDelivered(now, tag, bytes)
+  }
+
+  private deliverBefore(now: Time, end: number, owner: PacketOwner): void {
+    const { packets } = this
+    for (let number = packets.oldest; number < end; number++)
+      if (!packets.isDelivered(number)) this.deliver(now, number, owner)
+  }
+
+  private readBitmap(now: Time, packet: Packet, owner: PacketOwner): void {
+    const { packets } = this
+    const { extension } = packet.pool
+    const at = packet.extend()
+    const oldest = packets.oldest
+    const end = oldest + psnDistance(extension[at + Layout.EXT.cumulative]!, oldest & PSN_MASK)
+    const base = oldest + psnDistance(extension[at + Layout.EXT.sackBase]!, oldest & PSN_MASK)
+    if (end > packets.newest) return
+    this.deliverBefore(now, end, owner)
+    for (let word = 0; word < BITMAP / 32; word++) {
+      for (let bits = extension[at + Layout.EXT.sackBits + word]!; bits !== 0; bits &= bits - 1) {
+        const number = base + 32 * word + 31 - Math.clz32(bits & -bits)
+        if (number >= packets.oldest && number < packets.newest && !packets.isDelivered(number))
+          this.deliver(now, number, owner)
+      }
+    }
+  }
+
+  private lose(now: Time, number: number): void {
+    const { packets, paths } = this
+    packets.lose(number)
+    paths.lost(packets.pathOf(number), packets.drawOf(number))
+    if (this.controller.onLoss(now, false)) this.acted(now)
+  }
+
+  /** Packets that were sent before one that has come, and should have come by now. */
+  private findOverdue(now: Time): void {
+    const { packets, rtt } = this
+    this.overdueAt = NEVER
+    const wait = Math.max(this.newestRttPs, rtt.smoothedPs) + rtt.reorderWindowPs
+    for (let first = packets.firstFlying; first >= 0; first = packets.firstFlying) {
+      const sentAt = packets.sentAt(first)
+      if (sentAt >= this.newestSentAt) return
+      if (sentAt + wait > now) {
+        this.overdueAt = sentAt + wait
+        return
+      }
+      this.lose(now, first)
+    }
+  }
+
+  private runController(now: Time, packet: Packet, rttPs: Time, path: number, before: number): void {
+    const { ack, controller } = this
+    ack.sequence = this.bytesDelivered
+    ack.sent = this.bytesSent
+    ack.bytes = this.bytesDelivered - before
+    ack.rttPs = rttPs
+    ack.congestion = packet.has(Flag.CongestionEcho)
+    ack.hops = 0
+    ack.pathId = path
+    ack.pint = -1
+    if (controller.onAck(now, ack)) this.acted(now)
+  }
+
+  private acted(now: Time): void {
+    this.controllerActions++
+    checkController(this.controller, this.flow, now)
+  }
+
+  // --- time
+
+  /** When a timeout is due because nothing comes; NEVER with nothing under way. */
+  private get deadline(): Time {
+    const { packets } = this
+    const first = packets.firstFlying
+    if (first < 0) return NEVER
+    const since = Math.max(packets.sentAt(first), this.progressAt)
+    return since + this.rtt.timeoutPs(Math.max(0, this.timeoutsInRow - PATIENT))
+  }
+
+  updateTimeout(): void {
+    if (this.unresponsive) {
+      this.nextTimeout = NEVER
+      return
+    }
+    const { deadline, overdueAt, controller } = this
+    let next = deadline < overdueAt ? deadline : overdueAt
+    if (!this.timersLent && controller.nextTimer < next) next = controller.nextTimer
+    this.nextTimeout = next
+  }
+
+  handleTimeout(now: Time): void {
+    if (this.unresponsive) return
+    if (!this.timersLent && this.controller.nextTimer <= now && fireTimer(this.controller, now)) this.acted(now)
+    if (this.overdueAt <= now) this.findOverdue(now)
+    if (this.deadline <= now) this.timeOut(now)
+    this.updateTimeout()
+  }
+
+  handleTimer(now: Time, timer: number): void {
+    if (!this.unresponsive && this.controller.onTimer(now, timer)) this.acted(now)
+  }
+
+  /** Nothing comes. The oldest packet is sent again, elsewhere; from then on the timeout runs anew. */
+  private timeOut(now: Time): void {
+    const { packets, config } = this
+    if (now - this.heardAt >= config.unresponsiveAfterPs) {
+      this.unresponsive = true
+      return
+    }
+    this.timeouts++
+    this.timeoutsInRow++
+    this.progressAt = now
+    this.probes = true
+    this.lose(now, packets.firstFlying)
+    if (this.controller.onLoss(now, true)) this.acted(now)
+  }
+}
+
+/** What a packet of an SRD context is, beside what its owner says of it. */
+export const DATA = Opcode.SendOnly

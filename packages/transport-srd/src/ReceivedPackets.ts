@@ -1,0 +1,94 @@
+import { Layout, type Packet, PSN_MASK, psnDistance } from "@rdmakit/packet"
+
+/** Packets that an acknowledgement tells of one by one. */
+export const BITMAP = 128
+
+/**
+ * What a receiver knows of the packets of one peer: all before `expected` have come, and of those after it one bit each.
+ * It is bounded by the window of the peer.
+ */
+export class ReceivedPackets {
+  /** The first that has not come, without wrapping. */
+  expected = 0
+  /** Highest that has come, and one. */
+  private end = 0
+  private readonly window: number
+  /** A ring of bits; made when a packet comes out of order. */
+  private bits: Int32Array | undefined = undefined
+  private mask = 0
+
+  constructor(windowPackets: number) {
+    this.window = windowPackets
+  }
+
+  /** The number of a packet, without wrapping. */
+  numberOf(psn: number): number {
+    return this.expected + psnDistance(psn, this.expected & PSN_MASK)
+  }
+
+  /** "new": take it in. "again": it came before. "beyond": there is no room to remember it by. */
+  add(number: number): "new" | "again" | "beyond" {
+    const { expected } = this
+    if (number === expected && this.end <= expected) {
+      this.expected = number + 1
+      this.end = number + 1
+      return "new"
+    }
+    if (number < expected) return "again"
+    if (number - expected >= this.window) return "beyond"
+    const bits = this.ring()
+    const at = (number & this.mask) >> 5
+    const bit = 1 << (number & 31)
+    if ((bits[at]! & bit) !== 0) return "again"
+    bits[at]! |= bit
+    if (number >= this.end) this.end = number + 1
+    if (number === expected) this.advance(bits)
+    return "new"
+  }
+
+  private advance(bits: Int32Array): void {
+    let number = this.expected
+    for (;;) {
+      const at = (number & this.mask) >> 5
+      const bit = 1 << (number & 31)
+      if ((bits[at]! & bit) === 0) break
+      bits[at]! &= ~bit
+      number++
+    }
+    this.expected = number
+  }
+
+  private ring(): Int32Array {
+    if (this.bits === undefined) {
+      let words = 4
+      while (words * 32 < this.window) words *= 2
+      this.bits = new Int32Array(words)
+      this.mask = words * 32 - 1
+    }
+    return this.bits
+  }
+
+  /**
+   * Writes into an acknowledgement of `number` what has come: with nothing out of order it says all by its own number,
+   * else there are the first packet that has not come, and bits for 128 packets from there on, or up to `number`.
+   */
+  tell(number: number, out: Packet): void {
+    const { bits, expected } = this
+    out.psn = number & PSN_MASK
+    if (bits === undefined || expected === number + 1) return
+    const at = out.extend()
+    const { extension } = out.pool
+    const base = number - expected < BITMAP ? expected : number - BITMAP + 1
+    extension[at + Layout.EXT.cumulative] = expected & PSN_MASK
+    extension[at + Layout.EXT.sackBase] = base & PSN_MASK
+    const shift = base & 31
+    let word = (base & this.mask) >> 5
+    const last = this.mask >> 5
+    for (let i = 0; i < BITMAP / 32; i++) {
+      const next = (word + 1) & last
+      extension[at + Layout.EXT.sackBits + i] =
+        shift === 0 ? bits[word]! : (bits[word]! >>> shift) | (bits[next]! << (32 - shift))
+      word = next
+    }
+  }
+}

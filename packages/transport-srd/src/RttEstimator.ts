@@ -1,0 +1,76 @@
+import type { Time } from "@rdmakit/protocol"
+import type { SrdConfig } from "./SrdConfig.ts"
+
+/** How much the reordering window may grow, in its least size. */
+const WIDEST = 16
+/** Packets that come one after the other without being sent twice for nothing, until the window narrows again. */
+const CALM_PACKETS = 512
+
+/**
+ * The round trips of all paths of a context, smoothed as RFC 6298 has it, in picoseconds: every packet is a sample, so the
+ * variation is that between paths too. From it follow the timeout and how long one packet is waited for when later ones
+ * have come.
+ */
+export class RttEstimator {
+  /** SRTT and RTTVAR, ps; 0 before the first sample. */
+  smoothedPs: Time = 0
+  private variationPs: Time = 0
+  private timeout: Time
+  private widening = 1
+  private calm = 0
+  private readonly config: SrdConfig
+
+  constructor(config: SrdConfig) {
+    this.config = config
+    this.timeout = config.initialTimeoutPs
+  }
+
+  sample(rttPs: Time): void {
+    if (this.smoothedPs === 0) {
+      this.smoothedPs = rttPs
+      this.variationPs = rttPs / 2
+    } else {
+      this.variationPs += (Math.abs(this.smoothedPs - rttPs) - this.variationPs) / 4
+      this.smoothedPs += (rttPs - this.smoothedPs) / 8
+    }
+    const { smoothedPs, config } = this
+    const spread = 4 * this.variationPs
+    // Twice the round trip at least: the peer answers at once, but queues come and go.
+    const timeout = smoothedPs + (spread > smoothedPs ? spread : smoothedPs)
+    this.timeout =
+      timeout < config.leastTimeoutPs
+        ? config.leastTimeoutPs
+        : timeout > config.mostTimeoutPs
+          ? config.mostTimeoutPs
+          : timeout
+    if (this.widening > 1 && ++this.calm >= CALM_PACKETS) {
+      this.widening /= 2
+      this.calm = 0
+    }
+  }
+
+  /** The timeout after `times` of them in a row, ps. */
+  timeoutPs(times: number): Time {
+    return times === 0 ? this.timeout : Math.min(this.timeout * 2 ** times, this.config.mostTimeoutPs)
+  }
+
+  /** How much longer than a round trip a packet may take when a later one has come, ps (RFC 8985 §6.2, reo_wnd). */
+  get reorderWindowPs(): Time {
+    const { smoothedPs } = this
+    const spread = 4 * this.variationPs
+    const least = smoothedPs / 8
+    const window = (spread > least ? spread : least) * this.widening
+    return window < 4 * smoothedPs ? window : 4 * smoothedPs
+  }
+
+  /** No packet was lately sent again that had arrived: what a path carries comes in order. */
+  get isCalm(): boolean {
+    return this.widening === 1
+  }
+
+  /** A packet was sent again though it had arrived. */
+  widen(): void {
+    this.calm = 0
+    if (this.widening < WIDEST) this.widening *= 2
+  }
+}

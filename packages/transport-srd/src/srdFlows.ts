@@ -1,0 +1,19 @@
+import { type FlowTransport, makeAck } from "@rdmakit/protocol"
+import type { SrdConfig } from "./SrdConfig.ts"
+import { SrdEndpoint } from "./SrdEndpoint.ts"
+
+/**
+ * SRD as a transport of flows: each flow is a pair of queue pairs with a context of their own, and a message that goes as
+ * datagrams of one packet. Switches have to balance by what each packet carries (`entropy` in `fabric`), or all paths are
+ * one.
+ */
+export const srdFlows = (config: SrdConfig): FlowTransport => ({
+  name: "srd",
+  mtuBytes: config.mtuBytes,
+  framing: config.framing,
+  telemetry: false,
+  open: (hops) => {
+    const ack = makeAck(hops)
+    return (now, address) => new SrdEndpoint(now, config, ack, address)
+  },
+})
