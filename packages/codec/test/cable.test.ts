@@ -17,6 +17,7 @@ class Loose implements Cable {
   readonly pending = 0
   readonly nextTimer = NEVER
   receive: Receive = () => {}
+  wake: () => void = () => {}
   closed = false
   readonly sent: Array<readonly [now: number, octets: ReadonlyArray<number>]> = []
   send(now: number, octets: Uint8Array, start: number, end: number): boolean {
@@ -118,6 +119,14 @@ describe("the fault injector", () => {
     for (let index = 0; index < 1000; index++) loose.receive(index, numbered(index), 0, 8)
     expect(arrived).toBe(1000 - faults.counts.lost)
     expect(faults.counts.lost).toBeGreaterThan(400)
+    const late = new FaultInjector(loose, { seed: 9, delayPs: [5, 5], direction: "in" })
+    let woken = 0
+    late.wake = () => {
+      woken++
+    }
+    for (let index = 0; index < 3; index++) loose.receive(index, numbered(index), 0, 8)
+    // The first to wait is the one whose time it is to be woken at.
+    expect([woken, late.nextTimer]).toEqual([1, 5])
     faults.close()
     expect(loose.closed).toBe(true)
   })

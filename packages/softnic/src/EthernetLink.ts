@@ -41,6 +41,7 @@ export class EthernetLink implements Link {
   readonly cable: Cable
   deliver: Link["deliver"] = () => {}
   release: Link["release"] = () => {}
+  wake: Link["wake"] = () => {}
   private readonly mac: number
   private readonly addresses: ReadonlyArray<PortAddress>
   private readonly gateways: ReadonlyArray<Uint8Array>
@@ -96,6 +97,9 @@ export class EthernetLink implements Link {
       },
       neighborsMax,
     )
+    cable.wake = () => {
+      this.wake()
+    }
     cable.receive = (now, octets, start, end) => {
       this.arrived(now, octets, start, end)
     }

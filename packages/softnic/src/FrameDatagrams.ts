@@ -21,6 +21,7 @@ export class FrameDatagrams implements Cable {
   readonly layer = "ethernet"
   readonly nextTimer: Time = NEVER
   receive: Receive = () => {}
+  wake: () => void = () => {}
   private readonly socket: UdpSocket
   private readonly remoteHost: string
   private readonly remotePort: number

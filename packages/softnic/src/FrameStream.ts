@@ -30,6 +30,7 @@ export class FrameStream implements Cable {
   readonly layer = "ethernet"
   readonly nextTimer: Time = NEVER
   receive: Receive = () => {}
+  wake: () => void = () => {}
   private readonly clock: Clock
   private readonly counters: Counters
   private server: Server | undefined = undefined

@@ -42,6 +42,8 @@ export interface Link {
   /** The network takes nothing now: `unblock` is to be called from time to time, and nothing sent meanwhile. */
   readonly blocked: boolean
   unblock(): void
+  /** Told when `nextTimer` has become earlier because of what arrived. */
+  wake: () => void
   /** When `handleTimer` is wanted. */
   readonly nextTimer: Time
   handleTimer(now: Time): void

@@ -15,6 +15,10 @@ const { EXT, EXTENSION_SHIFT } = Layout
 const BURST = 16
 /** Packets that all of them send before sockets and timers have theirs. */
 const TURN_PACKETS = 64
+/** Datagrams that a turn of the event loop reads of a socket at most: more may be there. */
+const READ_AT_ONCE = 32
+/** How often timers are put off for that. */
+const PUT_OFF_MAX = 32
 /** BTH opcodes of RC's responses (IBTA 1.7 §9.2, table 38): READ responses, then ACK and NAK, then an atomic's. */
 const RESPONSE_FIRST = 0x0d
 const ACKNOWLEDGE = 0x11
@@ -48,6 +52,8 @@ export class Sender {
     this.holdTimer = undefined
     if (!this.closed) this.releaseHeld(this.clock.now())
   }
+  private rxSeen = 0
+  private putOff = 0
   private running = false
   private closed = false
 
@@ -57,8 +63,8 @@ export class Sender {
     this.counters = counters
     this.pool = pool
     this.leaving = new Packet(pool)
-    this.wakeUp = new WakeUp(clock, () => {
-      this.turn()
+    this.wakeUp = new WakeUp(clock, (afterSockets) => {
+      this.turn(afterSockets)
     })
   }
 
@@ -74,7 +80,7 @@ export class Sender {
     const slot = this.turns.slotOf(engine)
     this.tell(engine, now)
     if (!slot.attached) return
-    if (engine.controlPending || engine.nextSend <= now || engine.nextTimeout <= now) this.kick(engine)
+    if (engine.controlPending || engine.nextSend <= now) this.kick(engine)
     else {
       this.turns.wakeAt(slot, Math.min(engine.nextTimeout, engine.nextSend))
       this.schedule()
@@ -103,13 +109,12 @@ export class Sender {
     this.wakeUp.stop()
   }
 
-  private turn(): void {
+  /** @param afterSockets what had arrived has been read, as far as a turn of the event loop does */
+  private turn(afterSockets: boolean): void {
     if (this.closed) return
     this.running = true
     const now = this.clock.now()
-    if (this.port.blocked) this.port.unblock()
-    if (this.port.nextTimer <= now) this.port.handleTimer(now)
-    for (let due = this.turns.takeDue(now); due !== undefined; due = this.turns.takeDue(now)) this.turns.queue(due)
+    if (afterSockets) this.handleTimers(now)
     for (let left = TURN_PACKETS; left > 0; ) {
       const slot = this.turns.take()
       if (slot === undefined) break
@@ -118,6 +123,27 @@ export class Sender {
     }
     this.running = false
     this.schedule()
+  }
+
+  /**
+   * Of a process that was not run for a while timers are over and packets unread: the packets come first, for one of them
+   * may be what the timer waits for.
+   */
+  private handleTimers(now: Time): void {
+    const { port, turns, counters } = this
+    if (port.blocked) port.unblock()
+    if (port.nextTimer <= now) port.handleTimer(now)
+    const read = counters.rxPackets - this.rxSeen
+    this.rxSeen = counters.rxPackets
+    if (read >= READ_AT_ONCE && this.putOff < PUT_OFF_MAX) {
+      this.putOff++
+      return
+    }
+    this.putOff = 0
+    for (let slot = turns.takeDue(now); slot !== undefined; slot = turns.takeDue(now)) {
+      if (slot.engine.nextTimeout <= now) slot.engine.handleTimeout(now)
+      turns.queue(slot)
+    }
   }
 
   /** Sends what an engine has, up to a burst, and tells its events; then sets its next turn. Packets sent. */
@@ -130,10 +156,6 @@ export class Sender {
       if (willing) sent++
     }
     if (slot.ack.handle >= 0) this.holdOrSend(slot.ack, now)
-    if (engine.nextTimeout <= now) {
-      engine.handleTimeout(now)
-      willing = true
-    }
     this.tell(engine, now)
     if (!slot.attached) return sent
     const due = engine.controlPending || engine.nextSend <= now

@@ -71,6 +71,9 @@ export class SoftWorld implements World {
     port.deliver = (now, octets, start, end) => {
       this.deliver(now, octets, start, end)
     }
+    port.wake = () => {
+      this.sender.schedule()
+    }
     port.release = (handle) => {
       this.pool.release(handle)
     }

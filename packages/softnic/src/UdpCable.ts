@@ -38,6 +38,7 @@ export class UdpCable implements Cable {
   readonly layer = "ip"
   readonly nextTimer: Time = NEVER
   receive: Receive = () => {}
+  wake: () => void = () => {}
   private readonly socket: UdpSocket
   private readonly clock: Clock
   private readonly own: Uint8Array

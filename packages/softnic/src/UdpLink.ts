@@ -48,6 +48,7 @@ export class UdpLink implements Link {
   readonly cable: Cable
   deliver: Link["deliver"] = () => {}
   release: Link["release"] = () => {}
+  wake: Link["wake"] = () => {}
   /** The socket's. */
   readonly port: number
   private readonly socket: UdpSocket
@@ -74,6 +75,9 @@ export class UdpLink implements Link {
     this.counters = counters
     this.address = address
     this.pathMtuBytes = pathMtuBytes
+    cable.wake = () => {
+      this.wake()
+    }
     cable.receive = (now, octets, start, end) => {
       this.deliver(now, octets, start, end)
     }

@@ -16,7 +16,7 @@ const NOW = Promise.resolve()
  */
 export class WakeUp {
   private readonly clock: Clock
-  private readonly run: () => void
+  private readonly run: (afterSockets: boolean) => void
   private readonly ran = (): void => {
     this.immediate = undefined
     this.check()
@@ -24,11 +24,12 @@ export class WakeUp {
   private readonly rang = (): void => {
     this.timer = undefined
     this.timerDue = NEVER
-    this.check()
+    // Timers come before sockets.
+    if (this.immediate === undefined && !this.stopped) this.immediate = setImmediate(this.ran)
   }
   private readonly micro = (): void => {
     this.microtask = false
-    if (!this.stopped) this.run()
+    if (!this.stopped) this.run(false)
   }
   private immediate: NodeJS.Immediate | undefined = undefined
   private timer: NodeJS.Timeout | undefined = undefined
@@ -39,7 +40,7 @@ export class WakeUp {
   private microtask = false
   private stopped = false
 
-  constructor(clock: Clock, run: () => void) {
+  constructor(clock: Clock, run: (afterSockets: boolean) => void) {
     this.clock = clock
     this.run = run
   }
@@ -102,7 +103,7 @@ export class WakeUp {
   private check(): void {
     if (this.stopped) return
     const now = this.clock.now()
-    if (this.due <= now) this.run()
+    if (this.due <= now) this.run(true)
     else this.at(this.due)
     if (now < this.awakeUntil && this.immediate === undefined) this.immediate = setImmediate(this.ran)
   }

@@ -83,7 +83,7 @@ describe.each(joints)("$name", (joint) => {
       injectors.push(injector)
       return injector
     }
-    const pair = await openPair(joint, "rc", { timeout: 12, common: { through } })
+    const pair = await openPair(joint, "rc", { timeout: 13, common: { through } })
     try {
       await everyOperation(pair, 24)
     } finally {

@@ -21,6 +21,8 @@ export interface Cable {
   readonly pending: number
   /** When `handleTimer` is wanted; NEVER when it is not. */
   readonly nextTimer: Time
+  /** Told when `nextTimer` has become earlier because of what arrived; whoever uses a cable sets it. */
+  wake: () => void
   handleTimer(now: Time): void
   close(): void
 }
@@ -28,12 +30,16 @@ export interface Cable {
 /** A cable with something done to what passes: by default nothing. */
 export abstract class Middleware implements Cable {
   receive: Receive = () => {}
+  wake: () => void = () => {}
   protected readonly inner: Cable
 
   constructor(inner: Cable) {
     this.inner = inner
     inner.receive = (now, octets, start, end) => {
       this.arrived(now, octets, start, end)
+    }
+    inner.wake = () => {
+      this.wake()
     }
   }
 

@@ -145,6 +145,7 @@ export class FaultInjector extends Middleware {
     let at = waiting.length
     while (at > 0 && waiting[at - 1]!.due > due) at--
     waiting.splice(at, 0, held)
+    if (!outward && at === 0) this.wake()
   }
 
   private hand(now: Time, octets: Uint8Array, start: number, end: number, outward: boolean): boolean {
