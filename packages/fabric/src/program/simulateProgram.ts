@@ -15,7 +15,7 @@ import type { PacketObserver, VerbsNetworkOptions } from "../verbs/VerbsNetworkO
 import { type ProgramFault, VirtualRun } from "./VirtualRun.ts"
 
 /** Events between two looks at the outside. */
-const BATCH = 1 << 14
+const BATCH = 1 << 12
 
 /** How queue pairs of devices behave, without the congestion controller, which is a layer's; defaults unless a layer says otherwise. */
 export const QueuePairs = Context.Reference<Omit<VerbsOptions, "controller" | "seed">>("@rdmakit/fabric/QueuePairs", {

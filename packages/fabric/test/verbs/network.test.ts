@@ -279,6 +279,24 @@ describe("faults of links", { timeout: 30_000 }, () => {
     expect(pool.payloads.alive).toBe(0)
   })
 
+  it("leave nothing behind when queue pairs are destroyed in the midst of it", () => {
+    for (const recovery of ["go-back-n", "selective-repeat"] as const) {
+      const network = new VerbsNetwork({ graph: twoHosts(), seed: 3, queuePairs: { recovery } })
+      const [a, b] = network.devices.map((device) => makeEnd(device, "rc", 1 << 20)) as [End, End]
+      connect(a, b)
+      network.links.impair(0, { loss: 0.1, reordering: 0.1 })
+      for (let id = 0; id < 20; id++) write(a, b, 50_000, id)
+      network.run(150 * us)
+      expect(network.kernel.pool.payloads.alive).toBeGreaterThan(0)
+      destroy(a)
+      destroy(b)
+      network.run()
+      expect(network.kernel.pool.alive).toBe(0)
+      expect(network.kernel.pool.payloads.alive).toBe(0)
+      expect(network.packetsUnclaimed).toBeGreaterThan(0)
+    }
+  })
+
   it("delay every packet by what they are told, one way alone", () => {
     const timeOf = (delayPs?: readonly [number, number]): number => {
       const network = new VerbsNetwork({ graph: twoHosts() })
