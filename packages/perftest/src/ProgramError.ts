@@ -1,5 +1,5 @@
 import type { Completion } from "@rdmakit/protocol"
-import { type CqOverrun, statusName, VerbsError, WorkFailed, type WorkLost } from "@rdmakit/verbs"
+import { type CqOverrun, type QueuePair, statusName, VerbsError, WorkFailed, type WorkLost } from "@rdmakit/verbs"
 import { Data, Effect } from "effect"
 import type { FormatError } from "./outofband/FormatError.ts"
 import type { OutOfBandError } from "./outofband/OutOfBand.ts"
@@ -41,15 +41,21 @@ export type ProgramError =
   | PeerSilent
   | WrongOctets
 
-/** A completion without success, as an error. */
-export const workFailed = (operation: string, completion: Completion): WorkFailed =>
-  new WorkFailed({
+/** A completion without success, as an error, with what its queue pair knows of the cause. */
+export const workFailed = (
+  operation: string,
+  completion: Completion,
+  queuePairs: ReadonlyArray<QueuePair>,
+): WorkFailed => {
+  const queuePair = queuePairs.find(({ number }) => number === completion.qpn)
+  return new WorkFailed({
     operation,
     status: statusName(completion.status),
     completion,
-    cause: undefined,
-    event: undefined,
+    cause: queuePair?.firstFailure,
+    event: queuePair?.lastEvent,
   })
+}
 
 /** Runs code that posts: what the device refuses becomes the effect's error. */
 export const posting = <A>(post: () => A): Effect.Effect<A, VerbsError> =>

@@ -127,7 +127,7 @@ export class BandwidthRun {
 
   /** What this side does, from the first request to the last completion. */
   get run(): Effect.Effect<PerftestResults, ProgramError> {
-    const { context, cq, settings } = this.#side
+    const { context, cq, settings, queuePairs } = this.#side
     const posts = this.#posting
     const receives = this.#receiving
     const take = (completion: Completion): void => {
@@ -143,7 +143,7 @@ export class BandwidthRun {
         let completion: Completion | undefined = yield* nextCompletion(cq, settings.connection)
         for (; completion !== undefined; completion = cq.pollOne()) {
           const one = completion
-          if (one.status !== WcStatus.Success) return yield* workFailed(settings.verb, one)
+          if (one.status !== WcStatus.Success) return yield* workFailed(settings.verb, one, queuePairs)
           yield* posting(() => take(one))
         }
       }

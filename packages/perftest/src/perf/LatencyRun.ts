@@ -129,7 +129,7 @@ export class LatencyRun {
 
   /** Takes completions until one of the wanted kind is there, and uses it up. */
   #await(isThere: () => boolean, use: () => void): Effect.Effect<void, ProgramError> {
-    const { cq, settings } = this.#side
+    const { cq, settings, queuePairs } = this.#side
     const note = ({ id }: Completion): void => {
       if (id < RECEIVE_FIRST) this.#sent++
       else this.#received++
@@ -137,7 +137,7 @@ export class LatencyRun {
     return Effect.gen(function* () {
       while (!isThere()) {
         const completion = yield* nextCompletion(cq, settings.connection)
-        if (completion.status !== WcStatus.Success) return yield* workFailed(settings.verb, completion)
+        if (completion.status !== WcStatus.Success) return yield* workFailed(settings.verb, completion, queuePairs)
         note(completion)
       }
       use()

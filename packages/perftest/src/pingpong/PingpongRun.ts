@@ -68,7 +68,7 @@ export class PingpongRun {
         for (; completion !== undefined; completion = cq.pollOne()) {
           const one = completion
           if (one.status !== WcStatus.Success) {
-            return yield* workFailed(one.id < RECEIVE_FIRST ? "send" : "receive", one)
+            return yield* workFailed(one.id < RECEIVE_FIRST ? "send" : "receive", one, queuePairs)
           }
           const wrong = yield* posting(() => take(one))
           if (wrong !== undefined) return yield* wrong

@@ -112,7 +112,7 @@ const nextMessage = (side: Side): Effect.Effect<RpingBuffer | undefined, Program
   Effect.gen(function* () {
     const completion = yield* side.cq.next
     if (completion.status === WcStatus.WrFlushErr) return undefined
-    if (completion.status !== WcStatus.Success) return yield* workFailed("receive", completion)
+    if (completion.status !== WcStatus.Success) return yield* workFailed("receive", completion, [side.queuePair])
     const octets = side.incoming.octets.slice(0, completion.byteLength)
     yield* postReceive(side)
     return yield* parsed(() => parseRping(octets))
