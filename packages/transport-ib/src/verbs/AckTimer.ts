@@ -42,6 +42,11 @@ export class AckTimer {
     this.earlyDeadline = now + this.earlyPs
   }
 
+  /** The peer answers, though not what was waited for: it has the whole time again. */
+  extend(now: Time): void {
+    if (this.deadline !== NEVER) this.deadline = now + this.timeoutPs
+  }
+
   /** Nothing is unacknowledged, or what is will be sent again: it runs again with the next packet. */
   stop(): void {
     this.deadline = NEVER

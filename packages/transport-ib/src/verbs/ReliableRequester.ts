@@ -313,9 +313,16 @@ export class ReliableRequester extends Requester {
 
   // --- losses
 
-  /** A response is missing: it, and all behind it, are asked for again, once until there is progress (IBTA 1.7 §9.7.5.2.4). */
+  /**
+   * A response is missing: it, and all behind it, are asked for again, once until there is progress (IBTA 1.7 §9.7.5.2.4).
+   * A responder comes to that only after all it was asked for before: as long as it answers, it has not fallen silent.
+   */
   protected gap(now: Time): void {
-    if (this.gapAt === this.una || this.nxt === this.una) return
+    if (this.nxt === this.una) return
+    if (this.gapAt === this.una) {
+      this.timer.extend(now)
+      return
+    }
     this.gapAt = this.una
     this.retry(now, "nak")
   }
@@ -367,11 +374,11 @@ export class ReliableRequester extends Requester {
   handleTimeout(now: Time): void {
     if (this.rnrDeadline <= now) this.rnrDeadline = NEVER
     if (this.timer.deadline <= now) {
-      this.gapAt = NONE
+      this.gapAt = this.una
       this.retry(now, "timeout")
     } else if (this.timer.earlyDeadline <= now) {
       this.timer.takeEarly(now)
-      this.gapAt = NONE
+      this.gapAt = this.una
       this.retry(now, "early")
     }
   }

@@ -173,6 +173,30 @@ describe("timeouts (case B21)", () => {
   })
 })
 
+describe("a gap in the responses of a READ", () => {
+  it("a responder that still answers what is behind it has not fallen silent", () => {
+    let deaf = true
+    const { send, pair, inject, told } = verbsPair({
+      settings: { retryCount: 2 },
+      path: ({ from }) => (deaf && from === 1 ? [] : [FLIGHT]),
+    })
+    const id = send(0, { opcode: WrOpcode.RdmaRead, sges: [sge(0, 2000)], ...remote(0) })
+    for (let times = 1; times <= 10; times++) {
+      pair.run(times * 0.6 * TIMEOUT)
+      inject(0, (packet) => {
+        packet.opcode = 0x0e
+        packet.psn = 0x104
+      })
+    }
+    expect(told(0, "send")).toEqual([])
+    // It was asked again once, and not for each response behind the gap.
+    expect(pair.sent.filter(({ from }) => from === 0).length).toBe(2)
+    deaf = false
+    pair.run()
+    expect(told(0, "send")).toEqual([`${id} Success`])
+  })
+})
+
 describe("receiver not ready", () => {
   it("rnr_retry 7 is for ever: a receive posted ten seconds late is still filled (case B19)", () => {
     const { send, receive, pair, told } = verbsPair({ settings: { minRnrTimer: 20, rnrRetry: 7 } })
