@@ -10,11 +10,13 @@ export class RttEstimator {
   private timeout: Time
   private readonly leastTimeoutPs: Time
   private readonly mostTimeoutPs: Time
+  private readonly granularityPs: Time
 
-  constructor(initialPs: Time, leastTimeoutPs: Time, mostTimeoutPs: Time) {
+  constructor(initialPs: Time, leastTimeoutPs: Time, mostTimeoutPs: Time, granularityPs: Time = 0) {
     this.timeout = initialPs
     this.leastTimeoutPs = leastTimeoutPs
     this.mostTimeoutPs = mostTimeoutPs
+    this.granularityPs = granularityPs
   }
 
   /** The retransmission timeout before any backing off, ps. */
@@ -22,7 +24,7 @@ export class RttEstimator {
     return this.timeout
   }
 
-  /** §2.2 and §2.3, with α = 1/8, β = 1/4 and K = 4; the clock has no granularity to speak of. */
+  /** §2.2 and §2.3, with α = 1/8, β = 1/4 and K = 4. */
   sample(rttPs: Time): void {
     if (rttPs < this.leastPs) this.leastPs = rttPs
     if (this.smoothedPs === 0) {
@@ -32,7 +34,7 @@ export class RttEstimator {
       this.variationPs += (Math.abs(this.smoothedPs - rttPs) - this.variationPs) / 4
       this.smoothedPs += (rttPs - this.smoothedPs) / 8
     }
-    const timeout = this.smoothedPs + 4 * this.variationPs
+    const timeout = this.smoothedPs + Math.max(this.granularityPs, 4 * this.variationPs)
     this.timeout = Math.min(Math.max(timeout, this.leastTimeoutPs), this.mostTimeoutPs)
   }
 

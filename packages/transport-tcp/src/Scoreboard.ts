@@ -60,6 +60,9 @@ export class Scoreboard {
   isRetransmitted(number: number): boolean {
     return (this.bits[number & this.mask]! & Bit.Retransmitted) !== 0
   }
+  isSacked(number: number): boolean {
+    return (this.bits[number & this.mask]! & Bit.Sacked) !== 0
+  }
   sizeOf(number: number): number {
     return this.sizes[number & this.mask]!
   }

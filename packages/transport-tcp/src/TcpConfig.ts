@@ -8,8 +8,12 @@ export interface TcpConfig {
   readonly mtuBytes: number
   /** Default `tcpFraming`. */
   readonly framing: Framing
+  /** Payload is padded on the wire to a multiple of this, bytes. Default 1. */
+  readonly alignBytes: number
   /** Least retransmission timeout, ps. Default 200 ms (Linux); RFC 6298 §2.4 has 1 s. */
   readonly leastTimeoutPs: Time
+  /** Least that a timeout is beyond the smoothed round trip, ps: the clock granularity G of RFC 6298 §2.2. Default 0. */
+  readonly granularityPs: Time
   /** Timeout before the first round trip is known, ps. Default 1 s (RFC 6298 §2.1). */
   readonly initialTimeoutPs: Time
   /** Most that a timeout grows to, ps. Default 120 s (Linux). */
@@ -25,6 +29,11 @@ export interface TcpConfig {
    * (RFC 6675).
    */
   readonly lossDetection: "rack-tlp" | "sack"
+  /**
+   * Probes also while losses are repaired, where RFC 8985 §7.2 leaves a tail that is lost again to the timeout. Default
+   * false.
+   */
+  readonly probesInRecovery: boolean
   /**
    * Segments that are sent together: less than that, and less than a third of the window, waits for more room, as a sender
    * with segmentation offload waits (Linux, tcp_tso_should_defer). Default 1: no offload.
@@ -82,13 +91,16 @@ export const tcpConfig = (options: TcpTransportOptions): TcpConfig => {
   const config: TcpConfig = {
     mtuBytes: 1448,
     framing: tcpFraming,
+    alignBytes: 1,
     leastTimeoutPs: 200 * MS,
+    granularityPs: 0,
     initialTimeoutPs: 1000 * MS,
     mostTimeoutPs: 120_000 * MS,
     retryCount: 15,
     ackEvery: 2,
     delayedAckPs: 40 * MS,
     lossDetection: "rack-tlp",
+    probesInRecovery: false,
     offloadSegments: 1,
     reorderSegments: 2 ** 20,
     telemetry: needs.includes("int"),
@@ -96,7 +108,8 @@ export const tcpConfig = (options: TcpTransportOptions): TcpConfig => {
     ...options,
   }
   const { leastTimeoutPs, mostTimeoutPs, lossDetection } = config
-  for (const option of ["mtuBytes", "ackEvery", "offloadSegments", "reorderSegments", "retryCount"] as const) {
+  const integers = ["mtuBytes", "alignBytes", "ackEvery", "offloadSegments", "reorderSegments", "retryCount"] as const
+  for (const option of integers) {
     const value = config[option]
     const least = option === "retryCount" ? 0 : 1
     check(option, value, Number.isSafeInteger(value) && value >= least, `an integer of at least ${least}`)
@@ -111,9 +124,11 @@ export const tcpConfig = (options: TcpTransportOptions): TcpConfig => {
     mostTimeoutPs >= leastTimeoutPs,
     `at least leastTimeoutPs, ${leastTimeoutPs} ps`,
   )
-  check("delayedAckPs", config.delayedAckPs, config.delayedAckPs >= 0, "a time of at least 0")
+  for (const option of ["delayedAckPs", "granularityPs"] as const)
+    check(option, config[option], config[option] >= 0, "a time of at least 0")
   check("lossDetection", lossDetection, ["rack-tlp", "sack"].includes(lossDetection), "rack-tlp or sack")
-  check("telemetry", config.telemetry, typeof config.telemetry === "boolean", "true or false")
+  for (const option of ["telemetry", "probesInRecovery"] as const)
+    check(option, config[option], typeof config[option] === "boolean", "true or false")
   check("ecn", config.ecn, [0, 1, 2, 3].includes(config.ecn), "0 to 3")
   return config
 }

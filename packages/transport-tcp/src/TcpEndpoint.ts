@@ -55,7 +55,12 @@ export class TcpEndpoint extends TcpSender implements FlowEngine {
   constructor(now: Time, config: TcpConfig, ack: Ack, address: FlowAddress) {
     super(now, config, address)
     this.ack = ack
-    this.rtt = new RttEstimator(config.initialTimeoutPs, config.leastTimeoutPs, config.mostTimeoutPs)
+    this.rtt = new RttEstimator(
+      config.initialTimeoutPs,
+      config.leastTimeoutPs,
+      config.mostTimeoutPs,
+      config.granularityPs,
+    )
     this.nextTimeout = this.controller.nextTimer
   }
 
@@ -200,8 +205,7 @@ export class TcpEndpoint extends TcpSender implements FlowEngine {
     const probes =
       config.lossDetection === "rack-tlp" &&
       this.probeEnd === NONE &&
-      this.recoverUntil === NONE &&
-      board.sackedCount === 0 &&
+      (config.probesInRecovery || (this.recoverUntil === NONE && board.sackedCount === 0)) &&
       this.backoffs === 0 &&
       rtt.smoothedPs > 0
     if (!probes) {
@@ -257,14 +261,18 @@ export class TcpEndpoint extends TcpSender implements FlowEngine {
     else this.timedOut(now)
   }
 
-  /** RFC 8985 §7.3: new data if there is any, else the last segment again; it goes whatever the window is. */
+  /**
+   * RFC 8985 §7.3: new data if there is any, else the last segment again; it goes whatever the window is. While losses are
+   * repaired what waits to be sent again goes first, and where the last segment is there the oldest stands in for it.
+   */
   private probe(now: Time): void {
     const { board } = this
     this.probes++
-    this.probeIsRetransmission = board.highest >= this.end
-    if (this.probeIsRetransmission) board.lose(board.highest - 1)
+    const isNew = board.lostCount === 0 && board.highest < this.end
+    if (!isNew && board.lostCount === 0) board.lose(board.isSacked(board.highest - 1) ? board.una : board.highest - 1)
+    this.probeIsRetransmission = !isNew && this.recoverUntil === NONE
     this.burst = 1
-    this.probeEnd = board.highest + (this.probeIsRetransmission ? 0 : 1)
+    this.probeEnd = board.highest + (isNew ? 1 : 0)
     this.setTimer(Timer.Retransmission, now + this.rtt.timeoutPs)
   }
 

@@ -132,10 +132,9 @@ export abstract class TcpSender extends TcpReceiver {
       this.retransmissions++
     }
     out.meta = Opcode.SendMiddle | flags | (this.priority << 24) | (config.ecn << 28)
-    const wireBytes = Math.max(
-      payload + config.framing.dataBytes + config.framing.telemetryBytes,
-      config.framing.leastBytes,
-    )
+    const { framing, alignBytes } = config
+    const padded = Math.ceil(payload / alignBytes) * alignBytes
+    const wireBytes = Math.max(padded + framing.dataBytes + framing.telemetryBytes, framing.leastBytes)
     out.wireBytes = wireBytes
     out.payloadBytes = payload
     out.psn = number & PSN_MASK

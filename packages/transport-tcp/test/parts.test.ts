@@ -24,6 +24,19 @@ describe("RttEstimator (RFC 6298 §2)", () => {
   })
 })
 
+describe("RttEstimator, with a clock granularity G (RFC 6298 §2.2)", () => {
+  it("the timeout is SRTT + max(G, 4 RTTVAR)", () => {
+    const rtt = new RttEstimator(1e12, 1, 60e12, 150)
+    rtt.sample(100)
+    expect(rtt.timeoutPs).toBe(300)
+    // RTTVAR 37.5: four of it are no more than G.
+    rtt.sample(100)
+    expect(rtt.timeoutPs).toBe(250)
+    rtt.sample(100)
+    expect(rtt.timeoutPs).toBe(250)
+  })
+})
+
 describe("Intervals", () => {
   it("hold what was put in, as a set would", () => {
     const range = fc.record({ start: fc.nat(200), length: fc.integer({ min: 1, max: 20 }) })

@@ -138,6 +138,45 @@ describe("a lost tail (RFC 8985 §7)", () => {
   })
 })
 
+describe("probes in recovery", () => {
+  /** The last segment, and what is sent in its place the first time. */
+  const tailTwice = (probesInRecovery: boolean) => {
+    let lost = 0
+    const { ends, pair } = connect({
+      options: { controller: fixedWindow(10_000), ackEvery: 1, probesInRecovery },
+      path: ({ opcode, psn }) =>
+        opcode < Opcode.Acknowledge && (psn === 5 || psn === 9) && lost++ < 3 ? [] : [10 * US],
+    })
+    pair.command(0, { message: 0, writeBytes: 10_000 })
+    pair.run()
+    expect(pair.events.map(({ event }) => event.type)).toEqual(["completed"])
+    return { timeouts: ends[0].timeouts, probes: ends[0].probes, time: pair.events[0]!.time }
+  }
+
+  it("a tail that is lost again waits for the timeout with RFC 8985, and is probed where they are allowed", () => {
+    const plain = tailTwice(false)
+    expect(plain.timeouts).toBe(1)
+    expect(plain.time).toBeGreaterThan(200 * MS)
+    const probed = tailTwice(true)
+    expect(probed.timeouts).toBe(0)
+    expect(probed.probes).toBeGreaterThan(0)
+    expect(probed.time).toBeLessThan(1 * MS)
+  })
+})
+
+describe("padding", () => {
+  it("counts on the wire, and is no payload", () => {
+    const { ends, pair } = connect({ options: { alignBytes: 4 } })
+    pair.command(0, { message: 0, writeBytes: 1005 })
+    pair.run()
+    expect(dataOf(pair.sent).map(({ payloadBytes, wireBytes }) => [payloadBytes, wireBytes])).toEqual([
+      [1000, 1090],
+      [5, 98],
+    ])
+    expect(ends[1].bytesReceived).toBe(1005)
+  })
+})
+
 describe("timeouts (RFC 6298)", () => {
   it("double: 1 s before a round trip is known, then 2, 4 and 8; at the end every message is told of", () => {
     const told: Array<boolean> = []
