@@ -24,8 +24,8 @@ const addressText = (octets: Uint8Array, header: number): string => {
   const bytes = v6 ? 16 : 4
   const at = header + (v6 ? 8 : 12)
   const text = (from: number): string => {
-    const address = octets.slice(from, from + bytes)
-    return v6 ? formatIpv6(address) : formatIpv4(new DataView(address.buffer).getUint32(0))
+    const address = octets.subarray(from, from + bytes)
+    return v6 ? formatIpv6(address) : formatIpv4(new DataView(address.buffer, address.byteOffset).getUint32(0))
   }
   return `${text(at)} ${text(at + bytes)}`
 }
