@@ -57,7 +57,7 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
   const { graph, controller, seed = 0, transport: settings = {} } = options
   const ports = new Ports(graph)
   const routes = new Routes(graph, ports)
-  const faults = options.faults === undefined ? undefined : { events: checked(options.faults, graph) }
+  const faults = options.faults === undefined ? undefined : { events: checkedFaults(options.faults, graph) }
   const hops = faults === undefined ? routes.maxHops : longestPath(graph, routes, faults)
   const { makeTransport = (...of) => rcFlows(nativeTransport(settings, ...of)) } = options
   const transport = makeTransport(controller, Math.max(1, hops))
@@ -103,7 +103,7 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
 }
 
 /** Faults by time. Throws `TopologyError` for a link that does not exist, or a share that is none. */
-const checked = (faults: ReadonlyArray<LinkFault>, graph: Graph): ReadonlyArray<LinkFault> => {
+export const checkedFaults = (faults: ReadonlyArray<LinkFault>, graph: Graph): ReadonlyArray<LinkFault> => {
   for (const { link, lossRate = 0 } of faults) {
     if (graph.links[link] === undefined)
       throw new TopologyError("unknown-link", `link ${link} does not exist`, { link })

@@ -11,9 +11,10 @@ import {
 } from "@rdmakit/protocol"
 import type { ImpairedKernel } from "@rdmakit/sim"
 import { ExactDelays, type Graph, hostsOf, Ports, Routes, validate } from "@rdmakit/topology"
-import { verbsTransport } from "@rdmakit/transport-ib"
+import { RcOptionsError, verbsTransport } from "@rdmakit/transport-ib"
 import { hash32 } from "@rdmakit/units"
 import { frameBytesOf, type NetworkContext } from "../Models.ts"
+import { checkedFaults } from "../NativeParts.ts"
 import { sharedBufferSwitches } from "../NativeSwitch.ts"
 import type { Wheel } from "../program/Wheel.ts"
 import { ArrivalDigest } from "./ArrivalDigest.ts"
@@ -28,7 +29,7 @@ import type { VerbsNetworkOptions } from "./VerbsNetworkOptions.ts"
 import { VerbsNic } from "./VerbsNic.ts"
 import { deviceFrames, hopsOf, verbsKernel } from "./verbsKernel.ts"
 
-/** Flush: queue pairs that were kicked. */
+/** What events of the network's own are about: queue pairs that were kicked, links, frames that are late, faults of the plan. */
 const Call = { Flush: 0, Action: 1, Late: 2, Fault: 3 } as const
 /** An acknowledgement waits at its host as soon as any priority but that of control is paused. */
 const CONTROL_PAUSE_MASK = 0xfe
@@ -37,7 +38,9 @@ const LOOP_BYTES = 4096
 /** After so many events that were nobody's concern it is worth a look whether there will be others. */
 const IDLE_EVENTS = 1024
 const NONE: ReadonlyArray<VerbsEndpoint> = []
-const unlinked = { rateBps: 1e9 }
+/** What a host without a link says of its port, bit/s. */
+const UNLINKED_BPS = 1e9
+const MTUS: ReadonlyArray<number> = [256, 512, 1024, 2048, 4096]
 
 /**
  * A simulated network whose hosts are devices. Plain code, driven event by event; what programs post is executed by events
@@ -75,17 +78,20 @@ export class VerbsNetwork implements Wheel {
 
   /** @throws TopologyError, RcOptionsError, BufferTooSmall, DeviceError */
   constructor(options: VerbsNetworkOptions) {
-    const { graph, seed = 0, controller, faults = [] } = options
+    const { graph, seed = 0, controller } = options
     const [wrong] = validate(graph)
     if (wrong !== undefined) throw wrong
-    this.options = options
+    const { mtuBytes = 4096 } = options
+    if (!MTUS.includes(mtuBytes)) throw new RcOptionsError("mtuBytes", mtuBytes, `one of ${MTUS.join(", ")}`)
+    const faults = checkedFaults(options.faults ?? [], graph)
+    this.options = { ...options, faults, mtuBytes }
     this.seed = seed
     this.graph = graph
     this.ports = new Ports(graph)
     this.routes = new Routes(graph, this.ports)
     this.loopbacks = new Loopbacks(graph)
     const hops = hopsOf(graph, this.routes.maxHops)
-    const frames = deviceFrames(options.mtuBytes ?? 4096, controller, hops)
+    const frames = deviceFrames(mtuBytes, controller, hops)
     const dataBytes = frameBytesOf(frames)
     this.queuePairs = new AttachedQueuePairs(
       this.endpoints,
@@ -192,7 +198,7 @@ export class VerbsNetwork implements Wheel {
     return Array.from(hostsOf(graph), (node) => {
       kernel.nics[node] = this.nic
       const [port] = ports.portsOf(node)
-      const rate = port === undefined ? unlinked.rateBps : ports.rateBps[port]!
+      const rate = port === undefined ? UNLINKED_BPS : ports.rateBps[port]!
       const world = new HostWorld(this, node, rate, mtuBytes)
       const device = new Device(world, transport, {
         seed: hash32(seed, DEVICE_STREAM, node),

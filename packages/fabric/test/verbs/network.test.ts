@@ -361,5 +361,10 @@ describe("faults of links", { timeout: 30_000 }, () => {
     expect(() => links.impair(0, { delayPs: [2, 1] })).toThrow(/the least at most the most/)
     expect(links.ofHost(1)).toBe(1)
     expect(() => links.ofHost(7)).toThrow(/node 7 has no link/)
+    const graph = twoHosts()
+    expect(() => new VerbsNetwork({ graph, faults: [{ time: 5, link: 9, up: false }] })).toThrow(
+      /link 9 does not exist/,
+    )
+    expect(() => new VerbsNetwork({ graph, mtuBytes: 9000 })).toThrow(/mtuBytes is 9000/)
   })
 })
