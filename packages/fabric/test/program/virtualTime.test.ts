@@ -33,7 +33,7 @@ const resultOf = <A, E>(program: Effect.Effect<A, E>, options: Parameters<typeof
   return exit.value
 }
 
-describe("a program in virtual time", () => {
+describe("a program in virtual time", { timeout: 30_000 }, () => {
   it("sleeps to the nanosecond and starts at zero", () => {
     const times = resultOf(
       Effect.gen(function* () {
@@ -234,7 +234,7 @@ describe("a program in virtual time", () => {
   })
 })
 
-describe("a program that cannot go on", () => {
+describe("a program that cannot go on", { timeout: 30_000 }, () => {
   it("is stalled, which says when and what is outstanding, after its finalizers", () => {
     const released: Array<number> = []
     const { fault, exit } = runBare(
@@ -298,7 +298,7 @@ describe("a program that cannot go on", () => {
   })
 })
 
-describe("the order of what happens", () => {
+describe("the order of what happens", { timeout: 30_000 }, () => {
   it("is the same for the same seed, with a thousand fibers that sleep, wait for each other and interrupt", () => {
     const program = Effect.gen(function* () {
       const log: Array<string> = []
