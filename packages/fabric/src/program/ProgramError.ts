@@ -10,7 +10,7 @@ const LINES_MAX = 12
  * finalizers have run, as far as they do not wait for ever themselves.
  */
 export class Stalled extends Data.TaggedError("Stalled")<{
-  /** When the last thing happened, ps. */
+  /** When the last event was, ps: it may have been a timer that had become void. */
   readonly time: Time
   /** What has been asked for and has not come, a line each. */
   readonly outstanding: ReadonlyArray<string>
