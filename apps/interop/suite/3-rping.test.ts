@@ -9,7 +9,8 @@ describe.each(families)("rping over IPv%i, octets checked, 100 rounds", (ip) => 
     await setMtu(1500)
     const { ours, theirs } = await meet({
       ours: ["rping", "-C", "100", "-S", String(bytes), "-V", "--json"],
-      theirs: `rping -s -v ${ip === 6 ? "-a ::" : ""} -C 100 -p PORT HOST`.replace("-a :: HOST", "-a ::"),
+      // Its buffers have to be as large as ours.
+      theirs: `rping -s -v -C 100 -S ${bytes} ${ip === 6 ? "-a ::" : ""} -p PORT`,
       server: "theirs",
       by: "cm",
       ip,

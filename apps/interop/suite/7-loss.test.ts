@@ -37,7 +37,10 @@ describe("packets lost, repeated and late", () => {
       ours: [...["rping", "-C", "100", "-S", "3000", "-V", "--json", "--faults", IN_WORDS, "--seed", "8"]].filter(
         (_, i) => server === "theirs" || i === 0 || i > 5,
       ),
-      theirs: server === "theirs" ? "rping -s -v -C 100 -p PORT HOST" : "rping -c -v -V -a HOST -C 100 -S 3000 -p PORT",
+      theirs:
+        server === "theirs"
+          ? "rping -s -v -C 100 -S 3000 -p PORT HOST"
+          : "rping -c -v -V -a HOST -C 100 -S 3000 -p PORT",
       server,
       by: "cm",
       seconds: 110,
