@@ -1,0 +1,18 @@
+/** An option that eRDMA cannot work with. */
+export class ErdmaError extends Error {
+  readonly _tag = "ErdmaError"
+  override readonly name = "ErdmaError"
+  /** The option, as the interface spells it. */
+  readonly option: string
+  /** What it was. */
+  readonly value: unknown
+  /** What it has to be. */
+  readonly expected: string
+
+  constructor(option: string, value: unknown, expected: string) {
+    super(`erdma: ${option} is ${String(value)}, expected ${expected}`)
+    this.option = option
+    this.value = value
+    this.expected = expected
+  }
+}

@@ -1,0 +1,6 @@
+export type { ErdmaOptions } from "./ErdmaConfig.ts"
+export { erdmaFraming, erdmaStream } from "./ErdmaConfig.ts"
+export { ErdmaError } from "./ErdmaError.ts"
+export { erdmaFlows } from "./erdmaFlows.ts"
+export { CcAlgorithm, type ControllerList, negotiate, negotiatedController } from "./Negotiation.ts"
+export { tenantMtuBytes, throughVxlan, tunnelPort, VXLAN_BYTES, VXLAN_PORT, vxlanFraming } from "./Overlay.ts"
