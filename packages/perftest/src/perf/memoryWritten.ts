@@ -29,6 +29,11 @@ const written = (region: MemoryRegion, isThere: () => boolean): Effect.Effect<vo
     // A packet's arrival never runs the program on its own stack.
     const dispatcher = this.makeDispatcher()
     const stop = () => region.handle.onWrite(undefined)
+    // Since the first look a packet may have come.
+    if (isThere()) {
+      resume(Effect.void)
+      return
+    }
     region.handle.onWrite(() => {
       if (!isThere()) return
       stop()
