@@ -15,7 +15,7 @@ const ATOMIC_ACK = FRAME + 4 + 8
 const across = (frameBytes: number) => 2 * (1e6 + frameBytes * PS_PER_BYTE)
 const us = (ps: number) => ps / 1e6
 
-describe("in virtual time, numbers are exact", () => {
+describe("in virtual time, numbers are exact", { timeout: 30_000 }, () => {
   const latencyOf = async (options: PerfOptions) => {
     const { value } = await succeeds(measured({ iterations: 20, bytes: 8, ...options }))
     return value
@@ -104,7 +104,7 @@ describe("in virtual time, numbers are exact", () => {
   })
 })
 
-describe("a simulated network that loses, repeats and reorders", () => {
+describe("a simulated network that loses, repeats and reorders", { timeout: 30_000 }, () => {
   const faults = { loss: 0.02, duplication: 0.02, reordering: 0.05 }
 
   test.each(perfTests)("%s completes, and the same seed gives the same numbers", async (name) => {

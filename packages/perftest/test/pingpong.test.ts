@@ -3,7 +3,7 @@ import { PingpongSettingError, type PingpongType, pingpongSettings, pingpongType
 import { checkMessage, checkPattern, fillPattern } from "../src/pingpong/Pattern.ts"
 import { failureOf, pingponged, succeeds } from "./ends.ts"
 
-describe("pingpong", () => {
+describe("pingpong", { timeout: 30_000 }, () => {
   test.each(pingpongTypes)("%s: every octet of every message is right", async (type) => {
     const { value } = await succeeds(pingponged({ type, check: true, iterations: 200 }))
     const { client, server } = value

@@ -16,7 +16,7 @@ const rpinged = (options: Partial<RpingSettings>, run: RunOptions = {}) => {
   return Effect.map(simulated(client, server, run), ({ value }) => ({ ...value, pings }))
 }
 
-describe("rping", () => {
+describe("rping", { timeout: 30_000 }, () => {
   test("100 rounds, and the server reads what rping writes", async () => {
     const { client, server, pings } = await succeeds(rpinged({ rounds: 100 }))
     expect([client.rounds, server.rounds, server.bytes]).toEqual([100, 100, 64])

@@ -40,7 +40,7 @@ const connection = (role: Role) =>
 
 const device = (role: Role) => openDevice(role === "client" ? 0 : 1)
 
-describe("over UDP on loopback", () => {
+describe("over UDP on loopback", { timeout: 30_000 }, () => {
   test.each<PerfOptions>([
     { test: "send-bw", iterations: 50, bytes: 20_000 },
     { test: "write-lat", iterations: 50 },

@@ -3,11 +3,11 @@ import { closeSync, openSync, writeSync } from "node:fs"
 import { macOfNode, Route, VerbsCodec } from "@rdmakit/codec"
 import { captureLinkTypes } from "@rdmakit/codec/cable"
 import type { PacketObserver } from "@rdmakit/fabric"
-import { Layout, type Packet } from "@rdmakit/packet"
+import { Flag, Layout, Packet, PacketPool } from "@rdmakit/packet"
 import { optionCodes, PcapngWriter, textOption } from "@rdmakit/pcap"
 import { Effect, type Scope } from "effect"
 
-const { EXT, EXTENSION_SHIFT } = Layout
+const { EXT, EXTENSION, EXTENSION_SHIFT, EXTENSION_WORDS, RECORD_SHIFT, RECORD_WORDS } = Layout
 const PS_PER_NS = 1000
 const GID_BYTES = 16
 
@@ -16,6 +16,9 @@ export class FabricCapture {
   readonly #writer: PcapngWriter
   readonly #interfaces: ReadonlyMap<number, number>
   readonly #codec = new VerbsCodec()
+  /** Packets are written as octets in a pool of their own: the network's stay as they are. */
+  readonly #pool = new PacketPool({ capacity: 16 })
+  readonly #copy = new Packet(this.#pool)
   readonly #routes = new Map<string, Route>()
 
   static open(file: string, hosts: ReadonlyArray<number>): Effect.Effect<FabricCapture, never, Scope.Scope> {
@@ -50,11 +53,36 @@ export class FabricCapture {
     const number = this.#interfaces.get(node)
     if (number === undefined) return
     const codec = this.#codec
-    codec.encode(packet, this.#routeOf(packet))
+    const copy = this.#copyOf(packet)
+    codec.encode(copy, this.#routeOf(copy))
     const ticks = BigInt(Math.floor(now / PS_PER_NS))
     const flags = [{ code: optionCodes.packet.flags, value: Uint8Array.of(outward ? OUTBOUND : INBOUND, 0, 0, 0) }]
     const octets = codec.octets.subarray(codec.start, codec.end)
     this.#writer.packet(number, ticks, octets, octets.length, flags)
+    this.#pool.release(copy.handle)
+  }
+
+  #copyOf(packet: Packet): Packet {
+    const { pool } = packet
+    const copy = this.#copy.at(this.#pool.alloc())
+    const to = copy.handle << RECORD_SHIFT
+    const from = packet.handle << RECORD_SHIFT
+    for (let word = 0; word < RECORD_WORDS; word++) {
+      if (word !== Layout.NEXT && word !== Layout.TELEMETRY && word !== EXTENSION) {
+        this.#pool.words[to + word] = pool.words[from + word]!
+      }
+    }
+    const at = copy.extend()
+    const start = packet.extension << EXTENSION_SHIFT
+    for (let word = 0; word < EXTENSION_WORDS; word++) this.#pool.extension[at + word] = pool.extension[start + word]!
+    const payload = packet.payload
+    copy.clear(Flag.SlabPayload)
+    if (payload === undefined) return copy
+    const bytes = packet.payloadBytes
+    const octets = payload.octets.subarray(payload.start, payload.start + bytes)
+    const place = copy.addPayload(bytes)
+    place.octets.set(octets, place.start)
+    return copy
   }
 
   #routeOf(packet: Packet): Route {

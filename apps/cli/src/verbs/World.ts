@@ -81,14 +81,17 @@ export const wantedWorld = (input: WorldInput, ends: Ends) =>
       const other = on === "fabric" ? "softnic" : "fabric"
       return yield* new Refused({ message: `${flagOf(stray)}: found it with ${on}, expected ${other}` })
     }
-    const wanted = { seed: input.seed, faults: yield* faultsOf(input), pcap: yield* captureOf(input) }
-    if (on === "fabric") return { ...wanted, ...(yield* fabricOf(input)) } satisfies WantedFabric
+    const wanted = { seed: input.seed, faults: yield* faultsOf(input) }
+    if (on === "fabric") {
+      const network = yield* fabricOf(input)
+      return { ...wanted, ...network, pcap: yield* captureOf(input) } satisfies WantedFabric
+    }
     if (ends === "both" && softnicFlag !== undefined) {
       const message = `${flagOf(softnicFlag)}: found it with both ends, expected one end alone`
       return yield* new Refused({ message, hint: "name the peer, or --listen; the ends of one host find each other" })
     }
     const link = ends === "both" ? undefined : yield* linkOf(input)
-    return { ...wanted, kind: "softnic", link } satisfies WantedSoftnic
+    return { ...wanted, kind: "softnic", link, pcap: yield* captureOf(input) } satisfies WantedSoftnic
   })
 
 const isGiven = (value: Option.Option<unknown> | ReadonlyArray<string>): boolean =>
