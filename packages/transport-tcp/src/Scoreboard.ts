@@ -201,6 +201,17 @@ export class Scoreboard {
     if ((this.bits[number & this.mask]! & (Bit.Lost | Bit.Sacked)) === 0) this.markLost(number)
   }
 
+  /** The oldest, which was there out of order, is to be sent again. */
+  loseOldest(): void {
+    const at = this.una & this.mask
+    if (this.una === this.highest || (this.bits[at]! & Bit.Sacked) === 0) return
+    this.bits[at] = (this.bits[at]! & ~Bit.Sacked) | Bit.Lost
+    this.sacked.trim(this.una + 1)
+    this.sackedCount--
+    this.lostCount++
+    this.lostFrom = this.una
+  }
+
   /** Nothing is waited for any more. */
   abandon(): void {
     this.highest = this.una

@@ -74,7 +74,7 @@ export class TcpEndpoint extends TcpSender implements FlowEngine {
 
   private handleAck(now: Time, packet: Packet): void {
     const { board } = this
-    const count = board.una + psnDistance(packet.psn, board.una & PSN_MASK)
+    const count = board.una + psnDistance(packet.psn, (board.una + this.sendBase) & PSN_MASK)
     if (count > board.highest) return
     const before = this.ackedBytes
     board.deliveredBytes = 0
@@ -112,11 +112,12 @@ export class TcpEndpoint extends TcpSender implements FlowEngine {
     const { board } = this
     const { extension } = packet.pool
     const at = packet.extend()
+    const una = (board.una + this.sendBase) & PSN_MASK
     const count = extension[at + Layout.EXT.sackBlocks]!
     for (let index = 0; index < count; index++) {
       const range = at + Layout.EXT.sackRanges + 2 * index
-      const start = board.una + psnDistance(extension[range]!, board.una & PSN_MASK)
-      const end = board.una + psnDistance(extension[range + 1]!, board.una & PSN_MASK)
+      const start = board.una + psnDistance(extension[range]!, una)
+      const end = board.una + psnDistance(extension[range + 1]!, una)
       // RFC 2883 §4: below what is acknowledged, or within the next block, the first tells of a duplicate.
       if (index === 0 && (end <= board.una || this.isWithinNext(extension, range, count))) this.duplicateSeen = true
       else board.sack(now, start, end)
@@ -294,6 +295,8 @@ export class TcpEndpoint extends TcpSender implements FlowEngine {
     this.backoffs++
     this.probeEnd = NONE
     board.markAllLost()
+    // Everything is there, and the peer does not take it: it may have to be told again (RFC 2018 §8).
+    if (board.lostCount === 0) board.loseOldest()
     this.recoverUntil = board.highest
     this.burst = 0
     this.setTimer(Timer.Retransmission, now + this.rtt.backedOff(this.backoffs))

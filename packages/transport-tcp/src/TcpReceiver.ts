@@ -26,15 +26,18 @@ export abstract class TcpReceiver {
   /** When an acknowledgement that is held back has to go, ps. */
   protected ackTime: Time = NEVER
 
-  private expected = 0
+  /** Number of the segment whose turn it is; the peer's first has number 0, and the PSN `receiveBase`. */
+  protected expected = 0
+  protected receiveBase = 0
+  /** Segments that are here and wait for their turn. */
+  protected readonly ahead = new Intervals()
   private receivedBytes = 0
-  private readonly ahead = new Intervals()
   /** The latest blocks out of order, by any number in each; and a segment that came twice, or -1 (RFC 2883). */
   private readonly recent: Array<number> = []
   private duplicate = -1
   private owed = 0
   private marked = false
-  private replyStamp: Time = 0
+  protected replyStamp: Time = 0
   /** Telemetry (or PINT) of the last segment, -1 for none. */
   private replyTelemetry = -1
   private replyPathId = 0
@@ -53,7 +56,8 @@ export abstract class TcpReceiver {
   }
 
   protected handleData(now: Time, packet: Packet): void {
-    const number = this.expected + psnDistance(packet.psn, this.expected & PSN_MASK)
+    const { expected, receiveBase } = this
+    const number = expected + psnDistance(packet.psn, (expected + receiveBase) & PSN_MASK)
     const mark = packet.ecn === Ecn.Experienced
     if (mark) this.marked = true
     const urgent = this.take(number, packet) || mark
@@ -79,19 +83,30 @@ export abstract class TcpReceiver {
       this.duplicate = number
       return true
     }
-    if (number > this.expected) {
-      if (number - this.expected >= this.config.reorderSegments) return true
-      this.receivedBytes += packet.payloadBytes
+    if (number - this.expected >= this.config.reorderSegments) return true
+    this.receivedBytes += packet.payloadBytes
+    if (number > this.expected || !this.deliver(packet)) {
+      this.keep(number, packet)
       ahead.add(number, number + 1)
       this.remember(number)
       return true
     }
-    this.receivedBytes += packet.payloadBytes
     this.expected++
     if (ahead.count === 0) return false
-    this.expected = ahead.firstMissing(this.expected)
+    this.passOn()
     ahead.trim(this.expected)
     return true
+  }
+
+  /** It is this segment's turn. False: whoever it is for cannot have it yet, and it waits. */
+  protected deliver(_packet: Packet): boolean {
+    return true
+  }
+  /** A segment waits for its turn. */
+  protected keep(_number: number, _packet: Packet): void {}
+  /** It is the turn of those that have waited. */
+  protected passOn(): void {
+    this.expected = this.ahead.firstMissing(this.expected)
   }
 
   private remember(number: number): void {
@@ -119,7 +134,7 @@ export abstract class TcpReceiver {
     this.controlPending = false
     out.meta = Opcode.Acknowledge | (this.marked ? Flag.CongestionEcho : 0) | (this.priority << 24)
     out.wireBytes = this.config.framing.ackBytes
-    out.psn = this.expected & PSN_MASK
+    out.psn = (this.expected + this.receiveBase) & PSN_MASK
     out.setNodes(this.node, this.peer)
     out.udpPorts = udpPorts
     out.flow = this.flow
@@ -135,16 +150,16 @@ export abstract class TcpReceiver {
   }
 
   private fillBlocks(out: Packet): void {
-    const { ahead } = this
+    const { ahead, receiveBase } = this
     const first = out.extend() + Layout.EXT.sackRanges
     let at = first
     // A segment that came twice goes first (RFC 2883 §4).
-    if (this.duplicate >= 0) at = putBlock(out, at, this.duplicate, this.duplicate + 1)
+    if (this.duplicate >= 0) at = putBlock(out, at, this.duplicate + receiveBase, this.duplicate + receiveBase + 1)
     this.duplicate = -1
     for (const number of this.recent) {
       if (at === first + 2 * BLOCKS) break
       if (number < this.expected || !ahead.has(number)) continue
-      at = putBlock(out, at, ahead.blockStart(number), ahead.firstMissing(number))
+      at = putBlock(out, at, ahead.blockStart(number) + receiveBase, ahead.firstMissing(number) + receiveBase)
     }
     out.pool.extension[first - Layout.EXT.sackRanges + Layout.EXT.sackBlocks] = (at - first) / 2
   }

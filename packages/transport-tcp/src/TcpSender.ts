@@ -1,4 +1,4 @@
-import { Flag, MessageQueue, Opcode, type Packet, PSN_MASK, PSN_WINDOW } from "@rdmakit/packet"
+import { Flag, type Message, MessageQueue, Opcode, type Packet, PSN_MASK, PSN_WINDOW } from "@rdmakit/packet"
 import {
   type Controller,
   checkController,
@@ -26,6 +26,8 @@ export abstract class TcpSender extends TcpReceiver {
   protected readonly board = new Scoreboard(0)
   protected readonly messages: MessageQueue
   protected readonly udpPorts: number
+  /** The first segment has number 0, and this PSN. */
+  protected sendBase = 0
   /** End of what there is to send, in segments; and bytes acknowledged and sent, each once. */
   protected end = 0
   protected ackedBytes = 0
@@ -111,33 +113,37 @@ export abstract class TcpSender extends TcpReceiver {
       return true
     }
     if (!this.hasData || this.windowBound || this.paceTime > now) return false
-    this.send(now, out, this.board.lostCount > 0 ? this.board.nextLost() : this.board.highest)
-    return true
+    return this.send(now, out, this.board.lostCount > 0 ? this.board.nextLost() : this.board.highest)
   }
 
-  private send(now: Time, out: Packet, number: number): void {
+  private send(now: Time, out: Packet, number: number): boolean {
     const { board, config, controller } = this
     const isNew = number === board.highest
+    const message = this.messages.holding(number)
+    const index = number - message.firstPacket
+    const last = index === message.packets - 1
+    const payload = last ? message.bytes - index * config.mtuBytes : config.mtuBytes
+    const headerBytes = this.fill(out, message, index * config.mtuBytes, payload)
+    if (headerBytes < 0) return false
     if (this.burst > 0) this.burst--
     else if (isNew && config.offloadSegments > 1) {
       const room = Math.floor((controller.window - board.pipeBytes) / config.mtuBytes)
       this.burst = Math.max(0, Math.min(config.offloadSegments, room, this.end - number) - 1)
     }
-    const message = this.messages.holding(number)
-    const last = number === message.firstPacket + message.packets - 1
-    const payload = last ? message.bytes - (message.packets - 1) * config.mtuBytes : config.mtuBytes
     let flags = (last ? Flag.AckRequest : 0) | (config.telemetry ? Flag.Telemetry : 0)
     if (!isNew) {
       flags |= Flag.Retransmission
       this.retransmissions++
     }
-    out.meta = Opcode.SendMiddle | flags | (this.priority << 24) | (config.ecn << 28)
+    // Of what `fill` has set only the payload's flag stays.
+    const kept = out.meta & Flag.SlabPayload
+    out.meta = Opcode.SendMiddle | kept | flags | (this.priority << 24) | (config.ecn << 28)
     const { framing, alignBytes } = config
-    const padded = Math.ceil(payload / alignBytes) * alignBytes
+    const padded = Math.ceil((payload + headerBytes) / alignBytes) * alignBytes
     const wireBytes = Math.max(padded + framing.dataBytes + framing.telemetryBytes, framing.leastBytes)
     out.wireBytes = wireBytes
     out.payloadBytes = payload
-    out.psn = number & PSN_MASK
+    out.psn = (number + this.sendBase) & PSN_MASK
     out.setNodes(this.node, this.peer)
     out.udpPorts = this.udpPorts
     out.flow = this.flow
@@ -150,6 +156,15 @@ export abstract class TcpSender extends TcpReceiver {
     if (controller.rate < Infinity)
       this.paceTime = Math.max(now, this.paceTime) + serializationPs(wireBytes, controller.rate)
     this.segmentSent(now)
+    return true
+  }
+
+  /**
+   * What a segment carries besides its numbers: `bytes` of a message from `offset` on. Returns how many bytes its headers
+   * have more than the framing says; negative: it cannot be made, and the packet is as good as fresh.
+   */
+  protected fill(_out: Packet, _message: Message, _offset: number, _bytes: number): number {
+    return 0
   }
 
   /** Retries are exceeded: every message is told of, and nothing is left to send. */
