@@ -20,9 +20,12 @@ export interface Neighbor {
   askAt: Time
 }
 
-/** As Linux has it: asked three times, a second apart (net.ipv4.neigh.*.mcast_solicit, retrans_time_ms). */
-const ASKED_MAX = 3
-const ASK_PS = 1e12
+/**
+ * For three seconds, as Linux has it, but ten times a second (there once: net.ipv4.neigh.*.retrans_time_ms): a queue pair with
+ * the usual timeout of 67 ms and seven retries gives up after half a second, and a question may be lost.
+ */
+const ASKED_MAX = 30
+const ASK_PS = 0.1e12
 /** Packets that may wait for one neighbour, and for all of them. */
 const WAITING_EACH = 64
 const WAITING_MAX = 1024
