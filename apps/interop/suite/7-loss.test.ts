@@ -7,12 +7,15 @@ import { DevicePeer } from "../src/DevicePeer.ts"
 import { LinuxPeer } from "../src/LinuxPeer.ts"
 import { openNic } from "../src/Nic.ts"
 import type { VerbsPeer } from "../src/VerbsPeer.ts"
-import { gidIndex, meet, SHORT, setMtu, theLab } from "./lab.ts"
+import { gidIndex, introduce, meet, SHORT, setMtu, theLab } from "./lab.ts"
 
 const FAULTS = { loss: 0.02, duplication: 0.02, reordering: 0.05 }
 const IN_WORDS = "loss=2%,dup=2%,reorder=5%"
 const ATOMICS = 300
 const OP = { write: 0, send: 2, read: 4, add: 6 } as const
+
+// An ARP that is lost ends a connection before it begins.
+beforeAll(introduce)
 
 describe("packets lost, repeated and late", () => {
   it.each(["ours", "theirs"] as const)("rc_pingpong, the server is %s", async (server) => {
