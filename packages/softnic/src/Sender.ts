@@ -1,9 +1,9 @@
 import { VerbsCodec } from "@rdmakit/codec"
 import { Layout, Packet, type PacketPool } from "@rdmakit/packet"
 import type { Adapter, Time, VerbsEngine } from "@rdmakit/protocol"
-import { crc32 } from "@rdmakit/wire/node"
 import type { Clock } from "./Clock.ts"
 import type { Counters } from "./Counters.ts"
+import { makeCrc } from "./Crc.ts"
 import type { HeldAck } from "./HeldAck.ts"
 import type { Link, LinkPath } from "./Link.ts"
 import { type Slot, Turns } from "./Turns.ts"
@@ -38,7 +38,7 @@ export class Sender {
   private readonly clock: Clock
   private readonly counters: Counters
   private readonly pool: PacketPool
-  private readonly codec = new VerbsCodec(crc32)
+  private readonly codec = new VerbsCodec(makeCrc())
   private readonly leaving: Packet
   private readonly turns = new Turns()
   /** Queue pairs whose acknowledgement is held. */
@@ -80,9 +80,15 @@ export class Sender {
     const slot = this.turns.slotOf(engine)
     this.tell(engine, now)
     if (!slot.attached) return
-    if (engine.controlPending || engine.nextSend <= now) this.kick(engine)
-    else {
-      this.turns.wakeAt(slot, Math.min(engine.nextTimeout, engine.nextSend))
+    if (engine.nextSend <= now) this.kick(engine)
+    else if (engine.controlPending) {
+      // An acknowledgement alone waits until the socket is empty: of what is still there it tells as well.
+      this.turns.queue(slot)
+      if (!this.running) this.wakeUp.next()
+    } else {
+      const wake = Math.min(engine.nextTimeout, engine.nextSend)
+      if (wake >= slot.wake) return
+      this.turns.wakeAt(slot, wake)
       this.schedule()
     }
   }

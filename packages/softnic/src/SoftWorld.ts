@@ -1,11 +1,11 @@
 import { Refusal, VerbsCodec } from "@rdmakit/codec"
 import { Layout, Packet, PacketPool } from "@rdmakit/packet"
 import type { Adapter, AddressVector, GidEntry, PeerPath, Time, VerbsEngine, World } from "@rdmakit/protocol"
-import { crc32 } from "@rdmakit/wire/node"
 import { isGroup } from "./Address.ts"
 import { AddressTable } from "./AddressTable.ts"
 import type { Clock } from "./Clock.ts"
 import type { Counters } from "./Counters.ts"
+import { makeCrc } from "./Crc.ts"
 import type { Link } from "./Link.ts"
 import { Sender } from "./Sender.ts"
 
@@ -46,7 +46,7 @@ export class SoftWorld implements World {
   private readonly baseRttPs: Time
   private readonly awakePs: Time
   private readonly pool = new PacketPool({ capacity: 256, limit: PACKETS_MAX })
-  private readonly codec = new VerbsCodec(crc32)
+  private readonly codec = new VerbsCodec(makeCrc())
   private readonly arriving: Packet
   private readonly sender: Sender
   private readonly own = new AddressTable(UNKNOWN)
