@@ -22,23 +22,25 @@ export interface NicOptions {
 }
 
 /** A device of ours on the same network as a guest. */
-export const openNic = ({ link, host = OUR_HOST, mtu = 1500, through, transport }: NicOptions): Promise<Softnic> => {
+export const softnicOptions = ({
+  link,
+  host = OUR_HOST,
+  mtu = 1500,
+  through,
+  transport,
+}: NicOptions): SoftnicOptions => {
   const { ip4, ip6, mac } = hostAddress(host)
   const ethernet = { mac, addresses: [`${ip4}/24`, `${ip6}/64`], mtuBytes: mtu }
-  const common = {
+  return {
     device: { seed: host },
     ...(through === undefined ? {} : { through }),
     ...(transport === undefined ? {} : { transport }),
+    link:
+      link.type === "dgram"
+        ? { datagrams: { port: link.remotePort, remotePort: link.localPort }, ethernet }
+        : { stream: { place: { path: link.path }, role: link.listen ? "connect" : "listen" }, ethernet },
   }
-  return openSoftnic(
-    link.type === "dgram"
-      ? {
-          ...common,
-          link: { datagrams: { port: link.remotePort, remotePort: link.localPort, bufferBytes: 4 << 20 }, ethernet },
-        }
-      : {
-          ...common,
-          link: { stream: { place: { path: link.path }, role: link.listen ? "connect" : "listen" }, ethernet },
-        },
-  )
 }
+
+/** Opens it. @throws SoftnicError */
+export const openNic = (options: NicOptions): Promise<Softnic> => openSoftnic(softnicOptions(options))

@@ -3,6 +3,6 @@ export { type FrameLink, Guest, GuestError, type GuestOptions } from "./Guest.ts
 export { freeTcpPort, freeUdpPort, Lab, type LabGuest } from "./Lab.ts"
 export { EXIT_LEFT_OUT, LeftOut } from "./LeftOut.ts"
 export { LinuxPeer } from "./LinuxPeer.ts"
-export { hostAddress, type NicOptions, OUR_HOST, openNic } from "./Nic.ts"
+export { hostAddress, type NicOptions, OUR_HOST, openNic, softnicOptions } from "./Nic.ts"
 export { cacheFolder, type Prepared, prepare } from "./Prepare.ts"
 export { type Answer, type CompletionAnswer, type Fields, must, Refused, type VerbsPeer } from "./VerbsPeer.ts"
