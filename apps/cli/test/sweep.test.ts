@@ -222,7 +222,10 @@ describe("sweep --resume", () => {
 describe("sweep refuses, with exit code 2 and nothing written", () => {
   test.each<readonly [ReadonlyArray<string>, string]>([
     [["--vary", "controller.nam=hpcc"], 'error: --vary: controller.nam: found "nam", expected name, preset'],
-    [["--vary", "controller.name=hpcc,timly"], 'error: --vary: controller.name: found "timly", expected cubic or newreno or dcqcn'],
+    [
+      ["--vary", "controller.name=hpcc,timly"],
+      'error: --vary: controller.name: found "timly", expected cubic or newreno or dcqcn',
+    ],
     [["--vary", "switch.buffer=32MiB,big"], 'error: --vary: switch.buffer: found "big", expected a size below 2GiB'],
     [["--vary", "flows.load=0.1", "--set", "switch.bufer=1"], 'error: --set: switch.bufer: found "bufer"'],
     [["--vary", "name=[1"], "error: --vary: override: found"],
