@@ -14,7 +14,7 @@ export default defineConfig({
     maxWorkers: 1,
     fileParallelism: false,
     isolate: false,
-    testTimeout: 120_000,
+    testTimeout: 200_000,
     hookTimeout: 240_000,
     reporters: ["verbose", "../../scripts/counts.ts"],
     sequence: { shuffle: false },

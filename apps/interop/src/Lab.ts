@@ -1,5 +1,8 @@
 import { createSocket } from "node:dgram"
+import { existsSync, mkdtempSync } from "node:fs"
 import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { type FrameLink, Guest, type GuestOptions } from "./Guest.ts"
 import { hostAddress } from "./Nic.ts"
 import { type Prepared, prepare } from "./Prepare.ts"
@@ -26,6 +29,13 @@ export const freeTcpPort = (): Promise<number> =>
     })
   })
 
+const SOCKET_MS = 20_000
+/** Waits for the socket that another guest's emulator makes; whoever then starts says what is wrong when it does not. */
+const untilThere = async (path: string): Promise<void> => {
+  const end = performance.now() + SOCKET_MS
+  while (!existsSync(path) && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
 /** What a guest of a lab may differ in. */
 export type LabGuest = Partial<Pick<GuestOptions, "mtu" | "forwards" | "memoryMb">>
 
@@ -39,13 +49,13 @@ export class Lab {
     this.guests = guests
   }
 
-  /** Two guests with a wire between them. @throws LeftOut, GuestError */
+  /** Two guests with a wire between them, a socket that loses nothing. @throws LeftOut, GuestError */
   static async pair(options: LabGuest = {}, say?: (what: string) => void): Promise<Lab> {
     const prepared = await prepare(say)
-    const [one, two] = [await freeUdpPort(), await freeUdpPort()]
+    const path = join(mkdtempSync(join(tmpdir(), "rdmakit-link-")), "frames")
     return Lab.#start(prepared, options, [
-      { type: "dgram", localPort: one, remotePort: two },
-      { type: "dgram", localPort: two, remotePort: one },
+      { type: "stream", path, listen: true },
+      { type: "stream", path, listen: false },
     ])
   }
 
@@ -55,8 +65,9 @@ export class Lab {
   }
 
   static async #start(prepared: Prepared, options: LabGuest, links: ReadonlyArray<FrameLink>): Promise<Lab> {
-    const starts = links.map((link, i) => {
+    const starts = links.map(async (link, i) => {
       const { ip4, ip6, mac } = hostAddress(i + 1)
+      if (link.type === "stream" && !link.listen) await untilThere(link.path)
       return Guest.start(prepared, { name: `g${i + 1}`, link, ip4: `${ip4}/24`, ip6: `${ip6}/64`, mac, ...options })
     })
     const settled = await Promise.allSettled(starts)

@@ -15,7 +15,7 @@ interface Run {
   readonly seconds?: number
 }
 
-const measure = async ({ test, flags, server, ip = 4, seconds = 90 }: Run) => {
+const measure = async ({ test, flags, server, ip = 4, seconds = 150 }: Run) => {
   const words = flags.split(" ").filter((word) => word !== "")
   const outcome = await meet({
     ours: ["perf", test, "-x", String(gidIndex(ip)), "--json", ...words],
@@ -39,7 +39,7 @@ describe.skipIf(SHORT).each([
         const test = `${verb}-${kind}`
         it.each(["ours", "theirs"] as const)(`${test}, ${bytes} octets, the server is %s`, async (server) => {
           await setMtu(link)
-          const flags = `${verb === "atomic" ? "" : `-s ${bytes} `}-n ${bytes < 2 ** 20 ? 100 : 20} -m ${mtu}`
+          const flags = `${verb === "atomic" ? "" : `-s ${bytes} `}-n ${bytes < 65_536 ? 100 : bytes < 2 ** 20 ? 30 : 10} -m ${mtu}`
           const { sizes: measured } = await measure({ test, flags, server })
           // A server of RDMA in one direction has nothing to measure.
           if (verb === "send" || server === "ours") expect(measured).toEqual([bytes])

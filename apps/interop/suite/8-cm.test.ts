@@ -59,7 +59,7 @@ const listens = Effect.promise(async () => {
 describe.skipIf(SHORT).each(families)("the connection manager over IPv%i", (ip) => {
   const bind = ip === 6 ? "-b fd00::1" : "-b 10.0.0.1"
 
-  it("ucmatose connects to us, sends, receives, disconnects", async () => {
+  it("ucmatose connects to us, sends, receives, and we disconnect", async () => {
     await setMtu(1500)
     const { received, told } = await onOurs(
       Effect.gen(function* () {
@@ -70,9 +70,10 @@ describe.skipIf(SHORT).each(families)("the connection manager over IPv%i", (ip) 
         )
         const request = yield* listener.next
         const connection = yield* request.accept({ queuePair: side.queuePair })
-        const messages = yield* side.receiveAll
         yield* side.sendAll
-        yield* connection.ended
+        const messages = yield* side.receiveAll
+        // The server ends it.
+        yield* connection.disconnect
         return { received: messages.map(({ byteLength }) => byteLength), told: yield* Fiber.join(client) }
       }),
     )
@@ -82,7 +83,7 @@ describe.skipIf(SHORT).each(families)("the connection manager over IPv%i", (ip) 
     expect(told.output).toContain("return status 0")
   })
 
-  it("we connect to ucmatose, send, receive, disconnect", async () => {
+  it("we connect to ucmatose, send, receive, and it disconnects", async () => {
     const { received, told } = await onOurs(
       Effect.gen(function* () {
         const server = yield* Effect.forkScoped(inGuest(`ucmatose ${bind} -p ${PORT} -C ${MESSAGES} -S ${BYTES}`))
@@ -92,7 +93,7 @@ describe.skipIf(SHORT).each(families)("the connection manager over IPv%i", (ip) 
         const connection = yield* side.manager.connect(resolved, { queuePair: side.queuePair })
         yield* side.sendAll
         const messages = yield* side.receiveAll
-        yield* connection.disconnect
+        yield* connection.ended
         return { received: messages.map(({ byteLength }) => byteLength), told: yield* Fiber.join(server) }
       }),
     )
