@@ -1,8 +1,10 @@
 /**
- * Random connections of eRDMA through random faults:
+ * eRDMA through random faults:
  * `node --conditions=@rdmakit/source scripts/nightly/erdma.ts [FIRST [COUNT]]`, by default 10,000 seeds from 1000 on; the
- * tests have those below 200. What is wrong is told with its seed, and the seed alone replays it.
+ * tests have those below 200. Each seed is a connection that carries flows, and a program of verbs on a network. What is
+ * wrong is told with its seed, and the seed alone replays it.
  */
+import { runErdmaSeed } from "../../packages/fabric/test/random/erdmaProgram.ts"
 import { runSeed } from "../../packages/transport-erdma/test/randomFlows.ts"
 
 const [first = 1000, count = 10_000] = process.argv.slice(2).map(Number)
@@ -12,11 +14,14 @@ if (!(Number.isInteger(first) && Number.isInteger(count) && first >= 0 && count 
 }
 let failed = 0
 console.log(`erdma: seeds ${first} to ${first + count - 1}`)
-for (let seed = first; seed < first + count; seed++) {
-  const wrong = runSeed(seed)
-  if (wrong.length === 0) continue
+const judge = (kind: string, seed: number, wrong: ReadonlyArray<string>): void => {
+  if (wrong.length === 0) return
   failed++
-  console.log(`seed ${seed}: erdma.ts ${seed} 1 replays it\n  ${wrong.join("\n  ")}`)
+  console.log(`${kind}, seed ${seed}: erdma.ts ${seed} 1 replays it\n  ${wrong.join("\n  ")}`)
 }
-console.log(`${count - failed} passed, ${failed} failed`)
+for (let seed = first; seed < first + count; seed++) {
+  judge("flows", seed, runSeed(seed))
+  judge("verbs", seed, runErdmaSeed(seed).wrong)
+}
+console.log(`${2 * count - failed} passed, ${failed} failed`)
 process.exit(failed === 0 ? 0 : 1)

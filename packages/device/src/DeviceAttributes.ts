@@ -10,6 +10,9 @@ export interface DeviceLimits {
   /** Work requests of one queue. */
   readonly maxQpWr: number
   readonly maxSge: number
+  /** Elements of a receive, and of a READ; never more than `maxSge`. */
+  readonly maxRecvSge: number
+  readonly maxReadSge: number
   readonly maxCq: number
   /** Completions that one queue may hold. */
   readonly maxCqe: number
@@ -41,6 +44,8 @@ export const rxeLimits: DeviceLimits = {
   maxQp: 1 << 20,
   maxQpWr: 1 << 20,
   maxSge: 32,
+  maxRecvSge: 32,
+  maxReadSge: 32,
   maxCq: 1 << 20,
   maxCqe: (1 << 15) - 1,
   maxMr: 1 << 20,

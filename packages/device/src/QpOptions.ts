@@ -33,6 +33,11 @@ export const checkQpOptions = (core: DeviceCore, pd: ProtectionDomain, options: 
   if (!["rc", "uc", "ud", "gsi"].includes(options.type)) {
     throw new DeviceError("EOPNOTSUPP", "create_qp", "type", `there is no ${options.type}`, "say rc, uc, ud or gsi")
   }
+  const { types } = core.transport
+  if (types !== undefined && !types.includes(options.type === "gsi" ? "ud" : options.type)) {
+    const problem = `the device has no ${options.type}`
+    throw new DeviceError("EOPNOTSUPP", "create_qp", "type", problem, `say ${types.join(" or ")}`)
+  }
   if (options.type === "gsi" && core.queuePairs.has(GSI_QPN))
     throw invalid("type", "QP1 exists", "use the one there is")
   for (const [name, cq] of [
@@ -53,5 +58,5 @@ export const checkQpOptions = (core: DeviceCore, pd: ProtectionDomain, options: 
   check("maxInlineBytes", limits.maxInlineBytes)
   if (srq !== undefined) return
   check("maxRecvWr", limits.maxQpWr)
-  check("maxRecvSge", limits.maxSge)
+  check("maxRecvSge", Math.min(limits.maxSge, limits.maxRecvSge))
 }

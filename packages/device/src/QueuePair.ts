@@ -86,6 +86,7 @@ export class QueuePair {
     this.signalAll = options.signalAll ?? false
     this.bounds = {
       maxSendSge: capabilities.maxSendSge,
+      maxReadSge: core.limits.maxReadSge,
       maxInlineBytes: capabilities.maxInlineBytes,
       maxMessageBytes: core.limits.maxMessageBytes,
     }

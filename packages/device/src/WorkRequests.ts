@@ -87,6 +87,7 @@ const isRemoteAddress = (address: number | bigint | undefined): boolean => {
 /** What a send queue was made for. */
 export interface SendBounds {
   readonly maxSendSge: number
+  readonly maxReadSge: number
   readonly maxInlineBytes: number
   readonly maxMessageBytes: number
 }
@@ -102,7 +103,8 @@ export const checkSend = (type: DeviceQpType, request: SendWork, bounds: SendBou
     throw invalid(verb, "opcode", `${name} is none of QP1`, "send datagrams")
   }
   const local = opcode === WrOpcode.LocalInv || opcode === WrOpcode.BindMw
-  const bytes = checkSges(verb, request.sges, bounds.maxSendSge, bounds.maxMessageBytes)
+  const sgeMax = opcode === WrOpcode.RdmaRead ? Math.min(bounds.maxSendSge, bounds.maxReadSge) : bounds.maxSendSge
+  const bytes = checkSges(verb, request.sges, sgeMax, bounds.maxMessageBytes)
   if (inline !== undefined) {
     if (NO_INLINE.has(opcode)) throw invalid(verb, "inline", `${name} sends no octets`, "leave it out")
     if (request.sges.length > 0) throw invalid(verb, "inline", "octets and a list", "give one of them")

@@ -100,6 +100,9 @@ export const EXT = {
   hopLimit: 36,
   /** First PSN that has not come, where the PSN of an acknowledgement names the packet it answers (SRD). */
   cumulative: 37,
+  /** iWARP: opcode of RDMAP (4 bits) and what `transport-erdma` says of a segment · offset in its message, bytes. */
+  segment: 38,
+  messageOffset: 39,
   /** Selective acknowledgements in blocks (RFC 2018): how many, and first and end of each, up to four, numbers of 24 bits. */
   sackBlocks: 40,
   sackRanges: 41,

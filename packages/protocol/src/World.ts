@@ -68,6 +68,8 @@ export interface VerbsEngineOptions {
 
 /** A transport that serves verbs: it makes engines. */
 export interface VerbsTransport {
+  /** The types of queue pairs that it has. Default: all. */
+  readonly types?: ReadonlyArray<QpType>
   readonly makeEngine: (now: Time, options: VerbsEngineOptions) => VerbsEngine
 }
 

@@ -1,4 +1,4 @@
-import { Ecn, Flag, Layout, Opcode, type Packet, PSN_MASK, psnDistance } from "@rdmakit/packet"
+import { Ecn, Flag, Layout, Opcode, type Packet, type PacketPool, PSN_MASK, psnDistance } from "@rdmakit/packet"
 import { type FlowAddress, NEVER, type Time } from "@rdmakit/protocol"
 import { Intervals } from "./Intervals.ts"
 import type { TcpConfig } from "./TcpConfig.ts"
@@ -41,6 +41,7 @@ export abstract class TcpReceiver {
   /** Telemetry (or PINT) of the last segment, -1 for none. */
   private replyTelemetry = -1
   private replyPathId = 0
+  private telemetryPool: PacketPool | undefined = undefined
 
   constructor(config: TcpConfig, address: FlowAddress) {
     this.config = config
@@ -74,6 +75,13 @@ export abstract class TcpReceiver {
     if (this.replyTelemetry >= 0) packet.pool.releaseTelemetry(this.replyTelemetry)
     this.replyTelemetry = packet.detachTelemetry()
     this.replyPathId = packet.pathId
+    this.telemetryPool = packet.pool
+  }
+
+  /** Nothing more is acknowledged: telemetry that was to go back is given up. */
+  protected dropTelemetry(): void {
+    if (this.replyTelemetry >= 0) this.telemetryPool?.releaseTelemetry(this.replyTelemetry)
+    this.replyTelemetry = -1
   }
 
   /** True when the sender should know at once. */

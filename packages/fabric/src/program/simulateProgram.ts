@@ -1,7 +1,7 @@
 import type { Device, DeviceOptions } from "@rdmakit/device"
 import { Provider } from "@rdmakit/device/layer"
 import { PoolExhausted } from "@rdmakit/packet"
-import { ControllerFault, NEVER, type Time } from "@rdmakit/protocol"
+import { ControllerFault, NEVER, type Time, type VerbsTransport } from "@rdmakit/protocol"
 import { CongestionControl } from "@rdmakit/protocol/layer"
 import { BufferTooSmall } from "@rdmakit/switch"
 import { TopologyError } from "@rdmakit/topology"
@@ -32,6 +32,8 @@ export interface ProgramOptions {
   readonly until?: Time
   /** Largest path MTU, 256 to 4,096. Default 4,096. */
   readonly mtuBytes?: number
+  /** What carries queue pairs, in place of InfiniBand's transport as `QueuePairs` has it. */
+  readonly transport?: VerbsTransport
   /** How the device of a node differs. By default it is called rdmakit0 and has the limits of Linux's rxe. */
   readonly device?: (node: number) => DeviceOptions
   /** Sees each packet that arrives at a host, or leaves it. It must not keep the cursor, nor change anything. */

@@ -86,7 +86,12 @@ export interface SeedOutcome {
 /** Runs the program of a seed: exactly once, in order, the right octets, and nothing left behind. */
 export const runSeed = (seed: number): SeedOutcome => {
   const plan = planOf(seed)
-  const network = networkOf(plan)
+  return runPlan(plan, networkOf(plan))
+}
+
+/** Runs the program of a plan on a network that is made for it. */
+export const runPlan = (plan: Plan, network: VerbsNetwork): SeedOutcome => {
+  const { seed } = plan
   const complaints = new Complaints()
   const options = { seed, until: UNTIL, outstanding: () => network.outstanding() }
   const run = new VirtualRun(network, programOf(plan, network, complaints), Context.empty(), options)

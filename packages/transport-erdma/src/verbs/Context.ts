@@ -1,0 +1,110 @@
+import {
+  type Completion,
+  type Memory,
+  type MemoryUser,
+  type QpAsyncEvent,
+  type QpSettings,
+  QpState,
+  type VerbsEngineOptions,
+  type VerbsEvent,
+  type WcOpcode,
+  WcStatus,
+} from "@rdmakit/protocol"
+import type { Failure } from "./Status.ts"
+
+export type Settings = { -readonly [K in keyof QpSettings]: QpSettings[K] }
+
+/** Why a Terminate was sent: what the peer tells its program. */
+export const TerminateCode = {
+  /** It has closed. */ Closed: 0,
+  /** A key, an address or a right. */ Access: 1,
+  Other: 2,
+} as const
+export type TerminateCode = (typeof TerminateCode)[keyof typeof TerminateCode]
+
+const PATH_MTU_MAX = 4096
+
+/** What the parts of one queue pair share: who it is, its state and settings, and what it has to tell. */
+export class Context {
+  readonly qpn: number
+  readonly user: MemoryUser
+  readonly memory: Memory
+  readonly signalAll: boolean
+  state: QpState = QpState.Reset
+  readonly settings: Settings = freshSettings()
+  /** Something ended the connection, and the peer is told why; the queue pair acts on it before the call returns. */
+  broken: TerminateCode | undefined = undefined
+  private events: Array<VerbsEvent> = []
+  private next = 0
+
+  constructor(options: VerbsEngineOptions) {
+    this.qpn = options.qpn
+    this.user = options.user
+    this.memory = options.memory
+    this.signalAll = options.signalAll
+  }
+
+  reset(): void {
+    this.state = QpState.Reset
+    this.broken = undefined
+    Object.assign(this.settings, freshSettings())
+  }
+
+  raise(event: QpAsyncEvent): void {
+    this.events.push({ type: "async", event })
+  }
+
+  poll(): VerbsEvent | undefined {
+    if (this.next === this.events.length) return undefined
+    const event = this.events[this.next++]
+    if (this.next === this.events.length) {
+      this.events = []
+      this.next = 0
+    }
+    return event
+  }
+
+  tell(queue: "send" | "receive", solicited: boolean, completion: Partial<Completion>): void {
+    this.events.push({
+      type: "completion",
+      queue,
+      solicited,
+      completion: { ...blank, qpn: this.qpn, ...completion },
+    })
+  }
+
+  /** A work request that failed, or was flushed: only what means anything then. */
+  tellFailure(queue: "send" | "receive", id: number, failure: Failure, opcode: WcOpcode): void {
+    this.tell(queue, true, { id, opcode, status: failure.status, vendorError: failure.vendorError })
+  }
+}
+
+const blank: Completion = {
+  id: 0,
+  status: WcStatus.Success,
+  opcode: 0,
+  byteLength: 0,
+  immediate: undefined,
+  invalidatedKey: undefined,
+  qpn: 0,
+  sourceQp: 0,
+  grh: false,
+  vendorError: 0,
+}
+
+const freshSettings = (): Settings => ({
+  accessFlags: 0,
+  partition: 0xffff,
+  queueKey: 0,
+  path: undefined,
+  pathMtuBytes: PATH_MTU_MAX,
+  destinationQp: 0,
+  receivePsn: 0,
+  sendPsn: 0,
+  responderResources: 0,
+  initiatorDepth: 0,
+  minRnrTimer: 0,
+  timeout: 0,
+  retryCount: 0,
+  rnrRetry: 0,
+})
