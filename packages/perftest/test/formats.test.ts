@@ -175,6 +175,10 @@ describe("what is no such message is told, and never thrown as something else", 
     expect(refusal(() => parseMtu(text("9\0")))).toMatch(/^perftest MTU, path MTU: found "9\.", expected "1" to "5"/)
     expect(refusal(() => parseVersion(emitVersion("5.6")))).toMatch(/expected 5\.70 or later$/)
     expect(refusal(() => parseVersion(text("HTTP/1.1 400 Bad")))).toMatch(/expected 16 octets with a text and a NUL$/)
+    // A peer does not say how much memory there is to be.
+    expect(refusal(() => parseWord("cycle buffer", emitWord(2 ** 31 - 1)))).toBe(
+      "perftest word, cycle buffer: found 2147483647, expected at most 1048576",
+    )
     expect(refusal(() => parseWord("cycle buffer", emitWord(0)))).toBe(
       "perftest word, cycle buffer: found 0, expected a number above 0",
     )

@@ -133,6 +133,10 @@ describe("what cannot be is told", () => {
     )
   })
 
+  test("an address that the port does not have, before anybody is spoken to", async () => {
+    expect(await failureOf(measured({ test: "send-bw", gidIndex: 9 }))).toBe("gidIndex: found 9, expected 0..1")
+  })
+
   test("a peer that leaves in the midst of a test", async () => {
     const settings = perfSettings({ test: "send-bw", iterations: 50 })
     const client = end("client", (device, connection) => perf(device, connection, "client", settings))

@@ -30,6 +30,22 @@ describe("pingpong", { timeout: 30_000 }, () => {
     expect(value.client.settings.rxDepth).toBe(2)
   })
 
+  test.each([
+    ["rc", 1],
+    ["srq", 1],
+    ["srq", 16],
+  ] as const)(
+    "%s with %i receives, no more than there are queue pairs, does not run out of them",
+    async (type, rxDepth) => {
+      const { value } = await succeeds(pingponged({ type, check: true, iterations: 50, rxDepth }))
+      expect(value.client.bytes).toBe(2 * 50 * value.client.settings.bytes)
+    },
+  )
+
+  test("the address has to be one of the port's", async () => {
+    expect(await failureOf(pingponged({ type: "rc", gidIndex: 9 }))).toBe("gidIndex: found 9, expected 0..1")
+  })
+
   test("UC loses what the network loses, and says so", async () => {
     expect(await failureOf(pingponged({ type: "uc", iterations: 1000 }, { faults: { loss: 0.02 } }))).toBe(
       "no completion for 10 s: UC and UD lose for good what the network loses",

@@ -76,13 +76,17 @@ export const emitWord = (value: number): Uint8Array => {
   return octets
 }
 
-/** @param name what the word is, for the error; @throws FormatError when it is not 1 to 2^31 − 1 */
+/** Of a word's number: no machine has larger pages or cache lines that the tools tell of, and buffers are made from it. */
+const WORD_MAX = 2 ** 20
+
+/** @param name what the word is, for the error; @throws FormatError when it is not 1 to 2^20 */
 export const parseWord = (name: string, octets: Uint8Array): number => {
   const refuse = (found: string, expected: string) =>
     new FormatError({ format: "perftest word", field: name, found, expected })
   if (octets.length !== WORD_BYTES) throw refuse(`${octets.length} octets`, `${WORD_BYTES}`)
   const value = viewOf(octets).getInt32(0)
   if (value <= 0) throw refuse(`${value}`, "a number above 0")
+  if (value > WORD_MAX) throw refuse(`${value}`, `at most ${WORD_MAX}`)
   return value
 }
 

@@ -54,6 +54,11 @@ export const perf = (
       const expected = `at most ${activeMtuBytes}, the port's`
       return yield* new PerfSettingError({ option: "mtuBytes", found: String(mtuBytes), expected })
     }
+    const { gidIndex } = settings
+    if (gidIndex !== undefined && !context.gids.some(({ index }) => index === gidIndex)) {
+      const expected = `0..${context.gids.length - 1}`
+      return yield* new PerfSettingError({ option: "gidIndex", found: String(gidIndex), expected })
+    }
     const agreed = yield* session.introduce(mtuBytes)
     const sizes = yield* trying(() => sizesOf(settings, agreed.mtuBytes))
     const side = yield* makeSide(context, settings, agreed, sizes.at(-1)!)

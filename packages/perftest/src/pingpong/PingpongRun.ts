@@ -134,5 +134,7 @@ export class PingpongRun {
     })
     this.#rounds[index]!++
     this.#pending[index] = SEND | RECEIVE
+    // Its memory may be what the next receive waits for.
+    if (slot !== undefined && this.#posted <= queuePairs.length) this.postReceives()
   }
 }

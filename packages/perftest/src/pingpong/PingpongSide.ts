@@ -38,7 +38,11 @@ export const makePingpongSide = (context: DeviceContext, settings: PingpongSetti
     if (isDatagram && bytes > activeMtuBytes) {
       return yield* refusal("bytes", String(bytes), `at most ${activeMtuBytes}, the port's MTU, for datagrams`)
     }
-    const gidIndex = settings.gidIndex ?? (yield* context.chooseGid())
+    const found = settings.gidIndex
+    if (found !== undefined && !context.gids.some(({ index }) => index === found)) {
+      return yield* refusal("gidIndex", String(found), `0..${context.gids.length - 1}`)
+    }
+    const gidIndex = found ?? (yield* context.chooseGid())
     const { gid } = yield* context.gid(gidIndex)
     const domain = yield* context.protectionDomain
     const cq = yield* context.completionQueue(rxDepth + count)
