@@ -18,6 +18,8 @@ const FLAGS: Readonly<Record<string, string>> = {
   inlineBytes: "inline",
   gidIndex: "gid-index",
 }
+/** As ibv_srq_pingpong and its like call theirs. */
+const PINGPONG_FLAGS: Readonly<Record<string, string>> = { ...FLAGS, queuePairs: "num-qp", gidIndex: "gid-idx" }
 
 interface Told {
   readonly _tag: string
@@ -36,7 +38,8 @@ export const endingWell =
         error instanceof RpingSettingError
       ) {
         const { option, found, expected } = error
-        const flag = FLAGS[option] ?? option
+        const flags = error instanceof PingpongSettingError ? PINGPONG_FLAGS : FLAGS
+        const flag = flags[option] ?? option
         return Effect.fail(new Refused({ message: `--${flag}: found ${found}, expected ${expected}` }))
       }
       if (PASSED.has(error._tag)) return Effect.fail(error as Passed<E>)
