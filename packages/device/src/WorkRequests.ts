@@ -137,11 +137,11 @@ const checkRemote = (verb: string, request: SendWork): void => {
   if (aligned && BigInt(remoteAddress!) % 8n !== 0n) {
     throw invalid(verb, "remoteAddress", "an atomic's is a multiple of 8", "align it")
   }
-  if (ATOMIC.has(opcode) && request.compareAdd === undefined) {
-    throw invalid(verb, "compareAdd", "an atomic needs it", "give 64 bits")
+  if (ATOMIC.has(opcode) && typeof request.compareAdd !== "bigint") {
+    throw invalid(verb, "compareAdd", "an atomic needs it", "give 64 bits, as a bigint")
   }
-  if (opcode === WrOpcode.AtomicCmpAndSwp && request.swap === undefined) {
-    throw invalid(verb, "swap", "compare-and-swap needs it", "give 64 bits")
+  if (opcode === WrOpcode.AtomicCmpAndSwp && typeof request.swap !== "bigint") {
+    throw invalid(verb, "swap", "compare-and-swap needs it", "give 64 bits, as a bigint")
   }
 }
 

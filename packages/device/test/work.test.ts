@@ -129,6 +129,9 @@ describe("posting sends", () => {
     [send({ opcode: WrOpcode.AtomicFetchAndAdd, ...needs, remoteAddress: 0x1004 }), "remoteAddress"],
     [send({ opcode: WrOpcode.AtomicFetchAndAdd, remoteAddress: 8, remoteKey: 1 }), "compareAdd"],
     [send({ opcode: WrOpcode.AtomicCmpAndSwp, remoteAddress: 8, remoteKey: 1, compareAdd: 1n }), "swap"],
+    // Numbers would be no more than 53 bits, and stop the engine when it sends them.
+    [send({ opcode: WrOpcode.AtomicFetchAndAdd, ...needs, compareAdd: 1 as unknown as bigint }), "compareAdd"],
+    [send({ opcode: WrOpcode.AtomicCmpAndSwp, ...needs, swap: 1 as unknown as bigint }), "swap"],
     [
       send({ opcode: WrOpcode.AtomicWrite, remoteAddress: 8, remoteKey: 1, sges: [], inline: new Uint8Array(4) }),
       "inline",

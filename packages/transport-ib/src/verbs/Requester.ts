@@ -269,8 +269,12 @@ export const putRemote = (extension: Int32Array, at: number, work: SendWork, off
 }
 
 /** ImmDt or IETH of a last packet; it is looked at where the opcode says so. */
-const trailerOf = (request: SendRequest): number =>
-  (request.opcode === WrOpcode.SendWithInv ? request.invalidateKey : request.immediate) ?? 0
+const trailerOf = (request: SendRequest): number => {
+  const { opcode } = request
+  if (opcode === WrOpcode.SendWithInv) return request.invalidateKey ?? 0
+  // What a request has no use for was not looked at when it was posted.
+  return opcode === WrOpcode.SendWithImm || opcode === WrOpcode.RdmaWriteWithImm ? (request.immediate ?? 0) : 0
+}
 
 const messageOpcode = (request: WrOpcode, first: boolean, last: boolean): number => {
   const write = request === WrOpcode.RdmaWrite || request === WrOpcode.RdmaWriteWithImm

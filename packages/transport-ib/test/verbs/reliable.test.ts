@@ -31,6 +31,14 @@ describe("SEND and RDMA WRITE over a reliable connection", () => {
     expect(whole).toEqual([...memories[0].slice(BASE, 600)])
   })
 
+  it("what a SEND has no use for is not looked at", () => {
+    const { send, receive, pair, completions } = verbsPair()
+    receive(1, sge(0, 100))
+    send(0, { sges: [sge(0, 8)], immediate: (2n ** 64n) as unknown as number, invalidateKey: Number.NaN })
+    pair.run()
+    expect(completions(1, "receive")).toMatchObject([{ status: WcStatus.Success, immediate: undefined }])
+  })
+
   it("a WRITE lands in the peer's memory, and tells it nothing", () => {
     const { memories, send, pair, completions, said } = verbsPair()
     memories[0].paint(BASE, 700, 2)
