@@ -52,7 +52,7 @@ describe.each([
   ["HPCC_RTT", CcAlgorithm.HpccRtt],
   ["HPCC_ECN", CcAlgorithm.HpccEcn],
   ["HPCC_INT", CcAlgorithm.HpccInt],
-])("eRDMA under loss, %s", (_name, algorithm) => {
+])("eRDMA under loss, %s", { timeout: 60_000 }, (_name, algorithm) => {
   it.each([12, 100])(
     "RTT %i µs: over 90 percent of line rate where 1 in 100 is lost, over 70 where 1 in 10 is",
     (rttUs) => {
@@ -62,7 +62,7 @@ describe.each([
   )
 })
 
-describe("eRDMA under loss, the controllers that take it for congestion", () => {
+describe("eRDMA under loss, the controllers that take it for congestion", { timeout: 60_000 }, () => {
   it.each([
     ["NewReno", CcAlgorithm.NewReno],
     ["CUBIC", CcAlgorithm.Cubic],

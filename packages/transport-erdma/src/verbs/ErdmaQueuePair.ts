@@ -228,9 +228,8 @@ export class ErdmaQueuePair implements VerbsEngine {
   private terminated(now: Time, code: TerminateCode): void {
     this.drainStream()
     const { context, outbound, requester } = this
-    const refused = outbound.oldest
     if (code !== TerminateCode.Closed) {
-      if (refused !== undefined) requester.fail(refused, code === TerminateCode.Access ? RemoteAccess : General)
+      requester.fail(outbound.oldest, code === TerminateCode.Access ? RemoteAccess : General)
       context.raise("QP_FATAL")
     }
     this.toError(TerminateCode.Closed)
@@ -238,15 +237,18 @@ export class ErdmaQueuePair implements VerbsEngine {
   }
 
   pollTransmit(now: Time, out: Packet): boolean {
-    const { stream } = this
-    if (this.terminatePending && stream !== undefined) {
-      this.terminatePending = false
-      stream.fillTerminate(out, this.terminateCode)
-      return true
-    }
+    if (this.fillTerminate(out)) return true
     const sent = this.live?.pollTransmit(now, out) ?? false
     this.act(now)
-    return sent
+    // A segment whose memory is gone ends the connection: that is sent in its place.
+    return sent || this.fillTerminate(out)
+  }
+
+  private fillTerminate(out: Packet): boolean {
+    if (!this.terminatePending || this.stream === undefined) return false
+    this.terminatePending = false
+    this.stream.fillTerminate(out, this.terminateCode)
+    return true
   }
 
   // --- what the last call has led to
@@ -274,8 +276,7 @@ export class ErdmaQueuePair implements VerbsEngine {
         const message = outbound.taken(event.message)
         if (message !== undefined) requester.taken(message)
       } else if (event.type === "failed" && context.broken === undefined) {
-        const message = outbound.oldest
-        if (message !== undefined) requester.fail(message, RetryExceeded)
+        requester.fail(outbound.oldest, RetryExceeded)
         context.broken = TerminateCode.Other
       }
     }

@@ -166,8 +166,9 @@ export class Requester {
     })
   }
 
-  /** The peer has refused a message, or it was never taken. */
-  fail({ work }: Outgoing, failure: Failure): void {
+  /** A message was refused, or never taken; where all were taken it is a READ that is not answered. */
+  fail(message: Outgoing | undefined, failure: Failure): void {
+    const work = message === undefined ? this.reads[0] : message.work
     if (work !== undefined) work.failure = failure
   }
 
