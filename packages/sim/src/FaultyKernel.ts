@@ -15,7 +15,7 @@ import * as P from "./PortTable.ts"
 export class FaultyKernel extends ExactKernel {
   /** Of each port: its link is down; and the completion of what it was sending then is still to come. */
   private readonly down: Uint8Array
-  private readonly ending: Uint8Array
+  protected readonly ending: Uint8Array
   /** When each port's link came up again, ps; NEVER while it is down, 0 if it never was. What began before is lost. */
   private readonly upSince: Float64Array
 

@@ -22,6 +22,8 @@ interface Straggler {
  *
  * A frame that is late leaves its link's order, and comes by a call of `arriveLate` at its time: the world makes one for
  * each that `onLate` tells of.
+ *
+ * A host whose link is down goes on sending, and what it sends is lost at its port: so its timers run, and its retries end.
  */
 export class ImpairedKernel extends FaultyKernel {
   /** A frame is held up, or doubled: `arriveLate(place)` is to be called at `time`. */
@@ -34,6 +36,30 @@ export class ImpairedKernel extends FaultyKernel {
   constructor(options: ExactKernelOptions) {
     super(options)
     this.seed = options.seed ?? 0
+    const { transmit } = this
+    this.transmit = (port, base) => {
+      transmit(port, base)
+      if (!this.isUp(port) && this.nodeOf[port]! < 0) this.lose(port, base)
+    }
+  }
+
+  override takeDown(...[link, quietly, onQueued]: Parameters<FaultyKernel["takeDown"]>): void {
+    super.takeDown(link, quietly, onQueued)
+    for (const port of [2 * link, 2 * link + 1]) {
+      // A host's port does not look busy: it is asked when there is something to send.
+      if (this.nodeOf[port]! < 0 && this.ending[port] === 0)
+        this.ports[(port << P.PORT_SHIFT) | P.STATE]! &= ~P.BUSY_MASK
+    }
+  }
+
+  /** Drops what a host would send by a port whose link is down. */
+  private lose(port: number, base: number): void {
+    this.ports[base | P.STATE]! &= ~P.BUSY_MASK
+    const node = ~this.nodeOf[port]!
+    const nic = this.nics[node]!
+    for (let handle = nic.pull(this.time, port, 0); handle >= 0; handle = nic.pull(this.time, port, 0)) {
+      this.drop(this.packet.at(handle), node, LinkDown)
+    }
   }
 
   /** What happens to frames from a port from now on; undefined: nothing. Its draws go on where they were. */

@@ -304,6 +304,8 @@ export class VerbsNetwork implements Wheel {
     this.paths.lay()
     for (const node of this.hosts.keys()) if (this.ports.portsOf(node).length > 1) this.listAnew(node)
     for (const port of ends) this.device(this.ports.node[port]!)!.handleLinkChange()
+    // What has no other way is lost at once, as later packets are.
+    if (!up) for (const port of ends) this.kernel.kick(this.now, port)
   }
 
   /** Queue pairs of a host with several links go to the ports that routes now give them, in the order they were made. */
