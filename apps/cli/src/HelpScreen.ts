@@ -47,7 +47,7 @@ const sentence = (error: CliError.NonShowHelpErrors): string => {
     case "UnknownSubcommand":
       return `there is no command "${printable(error.subcommand)}"${meant(error.suggestions)}`
     case "UnrecognizedOption":
-      return `there is no flag ${printable(error.option)}${meant(error.suggestions)}`
+      return `there is no flag ${printable(error.option)}${isLetter(error.option) ? "" : meant(error.suggestions)}`
     case "MissingArgument":
       return `${error.argument} is missing`
     case "UnexpectedArgument":
@@ -56,6 +56,9 @@ const sentence = (error: CliError.NonShowHelpErrors): string => {
       return printable(error.message)
   }
 }
+
+/** A flag of one letter is as near to each of the others. */
+const isLetter = (option: string): boolean => /^-[^-]$/.test(option)
 
 const meant = (suggestions: ReadonlyArray<string>): string =>
   suggestions.length === 0 ? "" : `; did you mean ${suggestions.map(printable).join(" or ")}?`

@@ -48,6 +48,7 @@ describe("a wrong command line exits with 2, says what was meant, and prints not
   test.each<readonly [ReadonlyArray<string>, string]>([
     [["comapre", "a", "b"], 'error: there is no command "comapre"; did you mean compare?\nusage: rdmakit <subcommand>'],
     [["trace", "a.tr", "--jsn"], "error: there is no flag --jsn; did you mean --json?\nusage: rdmakit trace [flags]"],
+    [["trace", "a.tr", "-Z"], "error: there is no flag -Z\nusage: rdmakit trace [flags]"],
     [["trace"], "error: FILE is missing\nusage: rdmakit trace [flags] <FILE> [<FILTER>]\n'rdmakit trace --help'"],
     [["compare", "a"], "error: B is missing\n"],
     [["lint", "a", "b"], "error: too many arguments: b\n"],

@@ -4,7 +4,7 @@ import { VerbsError } from "./VerbsError.ts"
 /** By code: the name after IBV_WC_, what `ibv_wc_status_str` prints, and what to look at. */
 const STATUSES = [
   ["SUCCESS", "success", ""],
-  ["LOC_LEN_ERR", "local length error", "a message is longer than its receive"],
+  ["LOC_LEN_ERR", "local length error", "the receive, which is shorter than the message"],
   [
     "LOC_QP_OP_ERR",
     "local QP operation error",
@@ -18,7 +18,7 @@ const STATUSES = [
     "the queue pair was in error already: the first other status says why",
   ],
   ["MW_BIND_ERR", "memory management operation error", "the window, its region's MwBind access or its bounds"],
-  ["BAD_RESP_ERR", "bad response error", "the peer answered with an opcode that fits no request"],
+  ["BAD_RESP_ERR", "bad response error", "the peer, which answered with an opcode that fits no request"],
   ["LOC_ACCESS_ERR", "local access error", "a local region without local-write"],
   [
     "REM_INV_REQ_ERR",
@@ -34,9 +34,13 @@ const STATUSES = [
   [
     "RETRY_EXC_ERR",
     "transport retry counter exceeded",
-    "nobody answers: the peer's state and numbers, its address, the hop limit",
+    "why nobody answers: the peer's state and numbers, its address, the hop limit, links that are down",
   ],
-  ["RNR_RETRY_EXC_ERR", "RNR retry counter exceeded", "the peer posts no receives in time: post more, or rnrRetry 7"],
+  [
+    "RNR_RETRY_EXC_ERR",
+    "RNR retry counter exceeded",
+    "the peer's receives, too few or too late: post more, or connect with rnrRetry 7",
+  ],
   ["LOC_RDD_VIOL_ERR", "local RDD violation error", ""],
   ["REM_INV_RD_REQ_ERR", "remote invalid RD request", ""],
   ["REM_ABORT_ERR", "aborted error", ""],

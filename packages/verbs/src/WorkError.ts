@@ -3,6 +3,14 @@ import { Data } from "effect"
 import { type StatusName, statusAdvice, statusName, statusText } from "./Names.ts"
 import type { VerbsError } from "./VerbsError.ts"
 
+/** Queue pair numbers as captures and tools print them. */
+const hex = (qpn: number): string => `0x${qpn.toString(16)}`
+
+const advised = (status: WcStatus, separator: string): string => {
+  const advice = statusAdvice(status)
+  return advice === "" ? "" : `${separator}look at ${advice}`
+}
+
 /** A work request has completed, and not with success. */
 export class WorkFailed extends Data.TaggedError("WorkFailed")<{
   /** What was asked for: "send", "rdma read". */
@@ -24,10 +32,10 @@ export class WorkFailed extends Data.TaggedError("WorkFailed")<{
 
   override get message(): string {
     const { completion, cause, event } = this
-    const own = `${this.operation} on QP ${completion.qpn}: ${this.status}: ${statusText(completion.status)}`
-    if (completion.status !== WcStatus.WrFlushErr) return `${own}; look at ${statusAdvice(completion.status)}`
+    const own = `${this.operation} on QP ${hex(completion.qpn)}: ${this.status}: ${statusText(completion.status)}`
+    if (completion.status !== WcStatus.WrFlushErr) return `${own}${advised(completion.status, "; ")}`
     if (cause !== undefined) {
-      return `${own}; before it failed another with ${statusName(cause.status)}: look at ${statusAdvice(cause.status)}`
+      return `${own}; before it failed another with ${statusName(cause.status)}${advised(cause.status, ": ")}`
     }
     if (event !== undefined) return `${own}; the queue pair had the event ${event}`
     return `${own}; the queue pair was moved to ERR`
@@ -47,7 +55,7 @@ export class WorkLost extends Data.TaggedError("WorkLost")<{
       destroyed: "the queue pair was destroyed; wait for what is posted first",
       overrun: "the completion queue has overrun; make it as large as all that can be outstanding",
     }
-    return `${this.operation} on QP ${this.qpn} never completes: ${why[this.reason]}`
+    return `${this.operation} on QP ${hex(this.qpn)} never completes: ${why[this.reason]}`
   }
 }
 

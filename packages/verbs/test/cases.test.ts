@@ -39,7 +39,7 @@ describe("B19: RNR retries", () => {
       const { left, right } = yield* pair({ connect: { rnrRetry: 0, minRnrTimer: "10us" } })
       const error = failed(yield* Effect.flip(left.qp.send(left.memory.range(0, 8))))
       expect(error).toMatchObject({ status: "RNR_RETRY_EXC_ERR", operation: "send" })
-      expect(error.message).toContain("the peer posts no receives in time")
+      expect(error.message).toContain("the peer's receives, too few or too late")
       expect([left.qp.state, right.qp.state]).toEqual(["ERR", "RTS"])
     })
     resultOf(program)
