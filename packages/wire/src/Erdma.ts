@@ -1,4 +1,5 @@
 export * from "./erdma/Completion.ts"
+export * from "./erdma/Connect.ts"
 export * from "./erdma/Doorbell.ts"
 export {
   ERDMA_INLINE_PAGES_MAX,

@@ -1,9 +1,11 @@
-import { describe, expect, test } from "vitest"
+import { describe, expect, it, test } from "vitest"
 import {
+  emitErdmaMpa,
   emitErdmaSend,
   erdmaStatusText,
   parseErdmaCompletion,
   parseErdmaCompletionDoorbell,
+  parseErdmaMpa,
   parseErdmaReceive,
   parseErdmaSend,
   parseErdmaSendDoorbell,
@@ -176,5 +178,34 @@ describe("eRDMA", () => {
     })
     expect(erdmaStatusText(15)).toBe("flushed")
     expect(erdmaStatusText(77)).toBe("status 77")
+  })
+})
+
+describe("the opening frame", () => {
+  it("is MPA's in revision 129, cookie and congestion control before the private data, which alone is counted", () => {
+    const request = hex(`4d5041204944205265712046 72616d65 00810002 12345678 00000002 abcd`)
+    const value = {
+      kind: "request",
+      markers: false,
+      crc: false,
+      rejected: false,
+      cookie: 0x12345678,
+      congestionControl: 2,
+      privateData: Uint8Array.of(0xab, 0xcd),
+    } as const
+    expect(parseErdmaMpa(request)).toMatchObject({ faults: [], value, payloadStart: 30 })
+    const octets = new Uint8Array(30)
+    expect(emitErdmaMpa(value, octets)).toBe(30)
+    expect(octets).toEqual(request)
+  })
+
+  it("of another revision, or a request that is cut, is refused", () => {
+    const plain = hex(`4d5041204944205265712046 72616d65 00010000 00000000 00000000`)
+    expect(parseErdmaMpa(plain)).toMatchObject({ ok: false, error: { field: "revision", found: 1, expected: "129" } })
+    plain[17] = 129
+    expect(parseErdmaMpa(plain)).toMatchObject({ ok: true })
+    expect(parseErdmaMpa(plain.subarray(0, 27))).toMatchObject({ ok: false })
+    plain[18] = 3
+    expect(parseErdmaMpa(plain)).toMatchObject({ ok: false, error: { field: "privateDataBytes" } })
   })
 })

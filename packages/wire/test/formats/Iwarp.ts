@@ -1,5 +1,6 @@
 import fc from "fast-check"
 import { type Ddp, emitDdp, parseDdp } from "../../src/Ddp.ts"
+import { ERDMA_MPA, type ErdmaMpa, emitErdmaMpa, parseErdmaMpa } from "../../src/Erdma.ts"
 import { emitFpdu, emitMpa, FPDU, MPA, type Mpa, parseFpdu, parseMpa } from "../../src/Mpa.ts"
 import { emitRdmap, parseRdmap, type Rdmap, type Terminate } from "../../src/Rdmap.ts"
 import { bits, flag, octets, u8, u16, u32, u64 } from "../arbitrary.ts"
@@ -23,6 +24,16 @@ const mpa: fc.Arbitrary<Mpa> = fc
     revision,
     enhanced: revision === 2 ? more : undefined,
   }))
+
+const erdmaMpa: fc.Arbitrary<ErdmaMpa> = fc.record({
+  kind: fc.constantFrom("request" as const, "reply" as const),
+  markers: flag,
+  crc: flag,
+  rejected: flag,
+  cookie: u32,
+  congestionControl: bits(4),
+  privateData: fc.uint8Array({ maxLength: 512 }),
+})
 
 const ddp: fc.Arbitrary<Ddp> = fc.oneof(
   fc.record({ kind: fc.constant("tagged" as const), last: flag, ulpOctet: u8, stag: u32, taggedOffset: u64 }),
@@ -84,6 +95,14 @@ export const rdmap: fc.Arbitrary<Rdmap> = fc.oneof(
 
 export const formats = [
   format({ name: "mpa", parse: parseMpa, emit: emitMpa, arbitrary: mpa, layout: MPA, bytesMax: 532 }),
+  format({
+    name: "erdmaMpa",
+    parse: parseErdmaMpa,
+    emit: emitErdmaMpa,
+    arbitrary: erdmaMpa,
+    layout: ERDMA_MPA,
+    bytesMax: 540,
+  }),
   format({
     name: "fpdu",
     parse: parseFpdu,
