@@ -5,7 +5,7 @@ import type { LinkPath } from "./Link.ts"
 const TURNS_FIRST = 16
 const TURNS_MOST = 1 << 14
 /** Acknowledgements that may become one. */
-const MERGED_MAX = 4
+const MERGED_MAX = 8
 
 /**
  * Where a queue pair's acknowledgement waits for the next. A positive acknowledgement tells of everything before it

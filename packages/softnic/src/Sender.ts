@@ -79,7 +79,8 @@ export class Sender {
   touched(engine: VerbsEngine, now: Time): void {
     const slot = this.turns.slotOf(engine)
     this.tell(engine, now)
-    if (!slot.attached) return
+    // What it told may have made the program post something: then it is in line.
+    if (!slot.attached || slot.queued) return
     if (engine.nextSend <= now) this.kick(engine)
     else if (engine.controlPending) {
       // An acknowledgement alone waits until the socket is empty: of what is still there it tells as well.

@@ -23,10 +23,11 @@ describe("held acknowledgements", () => {
   const turns = (held: HeldAck, count: number): ReadonlyArray<boolean> =>
     Array.from({ length: count }, () => turn(held))
 
-  it("wait when sixteen questions had their answers, until four are one", () => {
+  it("wait when sixteen questions had their answers, until eight are one", () => {
     const held = new HeldAck()
     expect(turns(held, 15)).toEqual(new Array(15).fill(false))
-    expect(turns(held, 8)).toEqual([true, true, true, false, true, true, true, false])
+    const eight = [true, true, true, true, true, true, true, false]
+    expect(turns(held, 16)).toEqual([...eight, ...eight])
   })
 
   it("do not wait where several come without an answer", () => {
@@ -52,7 +53,7 @@ describe("held acknowledgements", () => {
       held.handle = -1
       expect(untilWaiting()).toBe(count)
     }
-    expect(turns(held, 3)).toEqual([true, true, false])
+    expect(turns(held, 7)).toEqual([true, true, true, true, true, true, false])
     held.expired()
     held.handle = -1
     expect(untilWaiting()).toBe(16_384)
