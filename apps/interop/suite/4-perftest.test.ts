@@ -18,7 +18,15 @@ interface Run {
 const measure = async ({ test, flags, server, ip = 4, seconds = 150 }: Run) => {
   const words = flags.split(" ").filter((word) => word !== "")
   const outcome = await meet({
-    ours: ["perf", test, "-x", String(gidIndex(ip)), "--json", ...words],
+    // Services have capitals there.
+    ours: [
+      "perf",
+      test,
+      "-x",
+      String(gidIndex(ip)),
+      "--json",
+      ...words.map((word) => word.replace(/^U[CD]$/, (one) => one.toLowerCase())),
+    ],
     theirs: `ib_${test.replace("-", "_")} -d rxe0 -x ${gidIndex(ip)} -F -p PORT ${flags} HOST`,
     server,
     by: "tcp",
