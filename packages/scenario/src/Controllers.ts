@@ -1,6 +1,7 @@
 import { type TcpOptions, TcpOptionsError, tcp } from "@rdmakit/cc-cubic"
 import { type DcqcnOptions, DcqcnOptionsError, dcqcn, dcqcnPresets } from "@rdmakit/cc-dcqcn"
 import { type DctcpOptions, DctcpOptionsError, dctcp, dctcpPresets, simulationThresholdBytes } from "@rdmakit/cc-dctcp"
+import { HpccFamilyError, type HpccFamilyOptions, hpccFamily } from "@rdmakit/cc-erdma"
 import {
   type HpccOptions,
   HpccOptionsError,
@@ -48,6 +49,7 @@ export class ControllerOptionError extends Error {
 const optionErrors = [
   DcqcnOptionsError,
   DctcpOptionsError,
+  HpccFamilyError,
   HpccOptionsError,
   SwiftOptionsError,
   TcpOptionsError,
@@ -90,6 +92,17 @@ const tcpController = (
   preset: variant,
   variants: { [variant]: { ...tcpBase, ...own } },
   make: (options) => attempt(() => tcp(options as unknown as TcpOptions)),
+})
+
+/** One of eRDMA's HPCCs without telemetry. */
+const familyController = (
+  variant: HpccFamilyOptions["variant"],
+  own: Readonly<Record<string, OptionKind>>,
+): NamedController => ({
+  presets: { [variant]: { variant } },
+  preset: variant,
+  variants: { [variant]: { target: "number", additiveIncreaseBytes: "size", minWindowBytes: "size", ...own } },
+  make: (options) => attempt(() => hpccFamily(options as unknown as HpccFamilyOptions)),
 })
 
 /** DCTCP wants a step: everything above K. */
@@ -277,4 +290,6 @@ export const controllers: ReadonlyMap<string, NamedController> = new Map<string,
       make: (options) => attempt(() => timely(options as unknown as TimelyOptions)),
     },
   ],
+  ["hpcc-rtt", familyController("rtt", { slackPs: "time" })],
+  ["hpcc-ecn", familyController("ecn", { markedUtilisation: "number" })],
 ])

@@ -1,6 +1,8 @@
 import { tcp } from "@rdmakit/cc-cubic"
+import { hpccFamily } from "@rdmakit/cc-erdma"
 import type { ControllerFactory, FlowTransport } from "@rdmakit/protocol"
-import { TcpTransportError, type TcpTransportOptions, tcpConfig, tcpFlows } from "@rdmakit/transport-tcp"
+import { ErdmaError, type ErdmaOptions, erdmaFlows, throughVxlan, vxlanFraming } from "@rdmakit/transport-erdma"
+import { TcpTransportError, type TcpTransportOptions, tcpConfig, tcpFlows, tcpFraming } from "@rdmakit/transport-tcp"
 import type { OptionKind } from "./Controllers.ts"
 
 /** A transport that scenarios know by name, beside reliable connections. */
@@ -32,7 +34,7 @@ export class TransportOptionError extends Error {
   }
 }
 
-const optionErrors = [TcpTransportError] as const
+const optionErrors = [TcpTransportError, ErdmaError] as const
 
 /** The transport, or its options error as everybody's. */
 const attempt = (make: () => FlowTransport): FlowTransport => {
@@ -53,20 +55,45 @@ export const transports: ReadonlyMap<string, NamedTransport> = new Map<string, N
     {
       options: {
         mtuBytes: "size",
+        overlay: "word",
         leastTimeoutPs: "time",
+        granularityPs: "time",
         initialTimeoutPs: "time",
         mostTimeoutPs: "time",
         retryCount: "number",
         ackEvery: "number",
         delayedAckPs: "time",
         lossDetection: "word",
+        probesInRecovery: "boolean",
         offloadSegments: "number",
         reorderSegments: "number",
         ecn: "number",
       },
       controller: tcp({ variant: "cubic" }),
-      make: (options, controller) =>
-        attempt(() => tcpFlows(tcpConfig({ ...options, controller } as TcpTransportOptions))),
+      make: ({ overlay = "none", ...options }, controller) =>
+        attempt(() => {
+          const given = { ...options, controller } as TcpTransportOptions
+          if (overlay === "none") return tcpFlows(tcpConfig(given))
+          if (overlay !== "vxlan") throw new TcpTransportError("overlay", overlay, "vxlan or none")
+          return throughVxlan(tcpFlows(tcpConfig({ ...given, framing: vxlanFraming(tcpFraming) })))
+        }),
+    },
+  ],
+  [
+    "erdma",
+    {
+      options: {
+        underlayMtuBytes: "size",
+        overlay: "word",
+        telemetryBytes: "size",
+        timeoutSlackPs: "time",
+        initialTimeoutPs: "time",
+        mostTimeoutPs: "time",
+        retryCount: "number",
+        ackEvery: "number",
+      },
+      controller: hpccFamily({ variant: "rtt" }),
+      make: (options, controller) => attempt(() => erdmaFlows({ ...options, controller } as ErdmaOptions)),
     },
   ],
 ])

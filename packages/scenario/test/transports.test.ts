@@ -60,3 +60,37 @@ controller: { name: ${name} }`)
     expect(await refused(`${star}transport: { options: { ackEvery: 2 } }`)).toMatch(/transport\.options/)
   })
 })
+
+describe("transport: erdma", () => {
+  it("carries flows through an overlay that loses packets, by HPCC with round trips where nothing else is asked for", async () => {
+    const lossy = star.replace("hosts: 9", "hosts: 9, link: { loss: 0.01 }")
+    const { inputs, outcome } = await run(`${lossy}transport: { name: erdma, options: { timeoutSlackPs: 50us } }`)
+    expect(inputs.network.controller.name).toBe("hpcc-rtt/model")
+    expect(outcome).toMatchObject({ flowsFinished: 8, unfinished: [] })
+    expect(outcome.dropsByReason["link-loss"]).toBeGreaterThan(0)
+  })
+
+  it.each(["cubic", "hpcc", "hpcc-ecn", "hpcc-rtt"])("with %s", async (name) => {
+    const { outcome } = await run(`${star}transport: { name: erdma, options: { underlayMtuBytes: 1550B } }
+controller: { name: ${name} }`)
+    expect(outcome).toMatchObject({ flowsFinished: 8, unfinished: [] })
+  })
+
+  it("TCP goes through the overlay too: 50 bytes more in each frame", async () => {
+    const time = async (overlay: string) =>
+      (
+        await run(`${star}transport: { name: tcp, options: { overlay: ${overlay}, ackEvery: 1 } }
+controller: { name: hpcc-rtt, options: { slackPs: 1us } }`)
+      ).outcome.simulatedPs
+    expect((await time("vxlan")) / (await time("none"))).toBeCloseTo(1588 / 1538, 2)
+  })
+
+  it("refuses options that are none or out of range", async () => {
+    expect(await refused(`${star}transport: { name: erdma, options: { overlay: gre } }`)).toMatch(/vxlan or none/)
+    expect(await refused(`${star}transport: { name: tcp, options: { overlay: gre } }`)).toMatch(/vxlan or none/)
+    expect(await refused(`${star}transport: { name: erdma, options: { underlayMtuBytes: 100B } }`)).toMatch(
+      /underlayMtuBytes.*576 to 65535/s,
+    )
+    expect(await refused(`${star}controller: { name: hpcc-ecn, options: { target: 3 } }`)).toMatch(/markedUtilisation/)
+  })
+})
