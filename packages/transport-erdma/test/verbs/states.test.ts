@@ -1,10 +1,20 @@
 import { QpState, WrOpcode } from "@rdmakit/protocol"
 import { describe, expect, it } from "vitest"
+import { erdmaStateOf } from "../../src/index.ts"
 import { bring, pattern, remote, sge, verbsPair } from "./pair.ts"
 
 const write = { opcode: WrOpcode.RdmaWrite, sges: [sge(0, 3000)], ...remote(0) }
 
 describe("states of a queue pair", () => {
+  it("have the driver's names (erdma_verbs.c: ib_to_iwarp_qps)", () => {
+    const { ends, modify } = verbsPair({ states: [QpState.Init, QpState.Rts] })
+    expect(ends.map(({ state }) => erdmaStateOf(state))).toEqual(["IDLE", "RTS"])
+    modify(1, QpState.Sqd)
+    expect(erdmaStateOf(ends[1].state)).toBe("CLOSING")
+    modify(1, QpState.Err)
+    expect(erdmaStateOf(ends[1].state)).toBe("ERROR")
+  })
+
   it("in RTR it takes requests, and answers them in RTS", () => {
     const { send, receive, pair, told, modify, asyncEvents } = verbsPair({ states: [QpState.Rts, QpState.Rtr] })
     const received = receive(1, sge(0, 8))
