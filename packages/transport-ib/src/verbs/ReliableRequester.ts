@@ -228,7 +228,11 @@ export class ReliableRequester extends Requester {
 
   /** A READ response, an atomic's, or that of an ATOMIC_WRITE. */
   protected respond(now: Time, packet: Packet, number: number, parts: number): void {
-    if (number < this.una) return
+    if (number < this.una) {
+      // What was asked for twice is answered twice, and before what is behind it: the responder has not fallen silent.
+      this.timer.extend(now)
+      return
+    }
     const work = this.queue.holding(number)
     if (work === undefined || !this.responses.belongs(work, parts)) return
     if (!this.reaches(now, packet, number) || this.una !== number) return

@@ -197,6 +197,30 @@ describe("a gap in the responses of a READ", () => {
   })
 })
 
+it("a responder that still answers an earlier READ again has not fallen silent", () => {
+  let deaf = false
+  const { send, pair, inject, told } = verbsPair({
+    settings: { retryCount: 2 },
+    path: ({ from }) => (deaf && from === 1 ? [] : [FLIGHT]),
+  })
+  const first = send(0, { opcode: WrOpcode.RdmaRead, sges: [sge(0, 2000)], ...remote(0) })
+  pair.run()
+  deaf = true
+  const second = send(0, { opcode: WrOpcode.RdmaRead, sges: [sge(0, 2000)], ...remote(0) })
+  const start = pair.now
+  for (let times = 1; times <= 10; times++) {
+    pair.run(start + times * 0.6 * TIMEOUT)
+    inject(0, (packet) => {
+      packet.opcode = 0x0e
+      packet.psn = 0x104
+    })
+  }
+  expect(told(0, "send")).toEqual([`${first} Success`])
+  deaf = false
+  pair.run()
+  expect(told(0, "send")).toEqual([first, second].map((id) => `${id} Success`))
+})
+
 describe("receiver not ready", () => {
   it("rnr_retry 7 is for ever: a receive posted ten seconds late is still filled (case B19)", () => {
     const { send, receive, pair, told } = verbsPair({ settings: { minRnrTimer: 20, rnrRetry: 7 } })
