@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { gidIndex, type Ip, meet, SHORT, setMtu } from "./lab.ts"
+import { describeLong, gidIndex, type Ip, meet, SHORT, setMtu } from "./lab.ts"
 
 type Type = "rc" | "uc" | "ud" | "srq"
 
@@ -33,7 +33,7 @@ describe.each(types)("%s_pingpong, every octet checked", (type) => {
   })
 })
 
-describe.skipIf(SHORT)("rc_pingpong", () => {
+describeLong("rc_pingpong", () => {
   it.each([
     [1500, 1, 1],
     [1500, 1024, 9001],

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest"
-import { gidIndex, meet, SHORT, setMtu } from "./lab.ts"
+import { expect, it } from "vitest"
+import { describeLong, gidIndex, meet, setMtu } from "./lab.ts"
 
 const verbs = ["send", "write", "read", "atomic"] as const
 const kinds = ["bw", "lat"] as const
@@ -37,7 +37,7 @@ const measure = async ({ test, flags, server, ip = 4, seconds = 150 }: Run) => {
   return { ...outcome, sizes: rows(outcome.theirs) }
 }
 
-describe.skipIf(SHORT).each([
+describeLong.each([
   [1024, 1500, [1, 1024, 4096, 65_536, 2 ** 20]],
   [4096, 4200, [4096, 65_536, 2 ** 20]],
 ] as const)("perftest, path MTU %i", (mtu, link, sizes) => {
@@ -57,7 +57,7 @@ describe.skipIf(SHORT).each([
   }
 })
 
-describe.skipIf(SHORT)("perftest", () => {
+describeLong("perftest", () => {
   it.each([
     ["send-bw", "-a -n 5"],
     ["read-lat", "-a -n 5"],

@@ -6,13 +6,13 @@ import { DevicePeer } from "../src/DevicePeer.ts"
 import { LinuxPeer } from "../src/LinuxPeer.ts"
 import { openNic } from "../src/Nic.ts"
 import type { VerbsPeer } from "../src/VerbsPeer.ts"
-import { SHORT, setMtu, theLab } from "./lab.ts"
+import { describeLong, setMtu, theLab } from "./lab.ts"
 
 const SIZES = [1, 2, 3, 255, 256, 1023, 1024, 1025, 4095, 4096, 4097, 65_535, 65_536, 1_000_003, 2 ** 24]
 const ROOM = 2 ** 24
 const OP = { write: 0, send: 2, read: 4 } as const
 
-describe.skipIf(SHORT).each([
+describeLong.each([
   [1500, 3],
   [4200, 5],
 ])("1 octet to 16 MiB across PSN 2^24, link MTU %i", (link, mtu) => {

@@ -7,7 +7,7 @@ import { DevicePeer } from "../src/DevicePeer.ts"
 import { LinuxPeer } from "../src/LinuxPeer.ts"
 import { openNic } from "../src/Nic.ts"
 import type { VerbsPeer } from "../src/VerbsPeer.ts"
-import { gidIndex, introduce, meet, SHORT, setMtu, theLab } from "./lab.ts"
+import { describeLong, gidIndex, introduce, itLong, meet, SHORT, setMtu, theLab } from "./lab.ts"
 
 const FAULTS = { loss: 0.02, duplication: 0.02, reordering: 0.05 }
 const IN_WORDS = "loss=2%,dup=2%,reorder=5%"
@@ -35,7 +35,7 @@ describe("packets lost, repeated and late", () => {
     expect(theirs).not.toContain("invalid data")
   })
 
-  it.skipIf(SHORT).each(["ours", "theirs"] as const)("rping, the server is %s", async (server) => {
+  itLong.each(["ours", "theirs"] as const)("rping, the server is %s", async (server) => {
     const { theirs } = await meet({
       ours: [...["rping", "-C", "100", "-S", "3000", "-V", "--json", "--faults", IN_WORDS, "--seed", "8"]].filter(
         (_, i) => server === "theirs" || i === 0 || i > 5,
@@ -52,7 +52,7 @@ describe("packets lost, repeated and late", () => {
   })
 })
 
-describe.skipIf(SHORT).each([1, 2, 3])("the same by verbs, seed %i", (seed) => {
+describeLong.each([1, 2, 3])("the same by verbs, seed %i", (seed) => {
   let nic: Softnic | undefined
   let injector: FaultInjector | undefined
   let ours: VerbsPeer

@@ -3,9 +3,9 @@ import type { Provider } from "@rdmakit/device/layer"
 import { layer } from "@rdmakit/softnic"
 import { connectionManager, openDevice } from "@rdmakit/verbs"
 import { Effect, Fiber, type Scope } from "effect"
-import { describe, expect, it } from "vitest"
+import { expect, it } from "vitest"
 import { softnicOptions } from "../src/Nic.ts"
-import { type Ip, ourAddress, SHORT, setMtu, theirAddress, theLab } from "./lab.ts"
+import { describeLong, type Ip, ourAddress, setMtu, theirAddress, theLab } from "./lab.ts"
 
 const PORT = 7471
 const MESSAGES = 10
@@ -56,7 +56,7 @@ const listens = Effect.promise(async () => {
   await guest.must("until /bin/rdma resource show cm_id | grep -q LISTEN; do sleep 0.05; done", 20)
 })
 
-describe.skipIf(SHORT).each(families)("the connection manager over IPv%i", (ip) => {
+describeLong.each(families)("the connection manager over IPv%i", (ip) => {
   const bind = ip === 6 ? "-b fd00::1" : "-b 10.0.0.1"
 
   it("ucmatose connects to us, sends, receives, and we disconnect", async () => {

@@ -2,9 +2,9 @@
  * 64 KiB WRITEs at path MTU 4,096: a guest and ours move at least what two guests move on the same machine. They take turns,
  * and the medians count, for the machine may have other things to do.
  */
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, expect, it } from "vitest"
 import { Lab } from "../src/Lab.ts"
-import { meet, SHORT, setMtu } from "./lab.ts"
+import { describeLong, meet, setMtu } from "./lab.ts"
 
 const ROUNDS = 7
 /** Of medians that differ by chance: what other programs leave of two cores varies by far more from run to run. */
@@ -21,7 +21,7 @@ const averageOf = (output: string): number => {
 }
 const median = (values: ReadonlyArray<number>): number => [...values].sort((a, b) => a - b)[values.length >> 1]!
 
-describe.skipIf(SHORT)("throughput of WRITEs", () => {
+describeLong("throughput of WRITEs", () => {
   let lab: Lab | undefined
 
   beforeAll(async () => {
