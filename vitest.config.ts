@@ -12,5 +12,8 @@ export default defineConfig({
     isolate: false,
     reporters: ["default", "./scripts/counts.ts"],
     passWithNoTests: true,
+    // What takes a second on a machine of its own may take many on one that is shared.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 })
