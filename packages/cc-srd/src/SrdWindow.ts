@@ -8,8 +8,8 @@ const LEAST_REPORTS = 4
 const MOST_REPORTS = 16
 /** Packets that make a round at least: fewer tell nothing of a rate. */
 const ROUND_PACKETS = 4
-/** Doublings of the increase, at most. */
-const MOST_DOUBLINGS = 6
+/** How many times faster it grows at most. */
+const MOST_HASTE = 64
 
 /**
  * What may be in flight to a peer, and how fast packets leave: in flight over round trip.
@@ -37,6 +37,8 @@ export class SrdWindow extends AckController {
   private roundDelivered = 0
   private roundSent = 0
   private calmRounds = 0
+  /** The longer all is calm, the faster it grows. */
+  private haste = 1
   /** Of the last round, bit/s. */
   private transmitRateBps: number = 0
   private deliveryRateBps: number = 0
@@ -68,20 +70,15 @@ export class SrdWindow extends AckController {
     const share = bytes < this.bytes ? bytes / this.bytes : 1
     if (this.slowShare > 0.5) {
       this.calmRounds = 0
+      this.haste = 1
       const excess = this.delayPs > targetPs ? (this.delayPs - targetPs) / (this.baseRttPs + this.delayPs) : 0
       this.bytes += share * (law.increaseBytes - law.beta * excess * this.bytes)
     } else if (!this.behind) {
-      this.bytes += share * law.increaseBytes * 2 ** this.doublings
+      this.bytes += share * law.increaseBytes * this.haste
     }
     if (ack.sequence >= this.roundEnd) this.endRound(now, ack)
     this.apply()
     return true
-  }
-
-  /** The longer all is calm, the faster it grows. */
-  private get doublings(): number {
-    const beyond = this.calmRounds - this.law.fastAfterRounds
-    return beyond <= 0 ? 0 : beyond < MOST_DOUBLINGS ? beyond : MOST_DOUBLINGS
   }
 
   private endRound(now: Time, { sequence, sent }: Ack): void {
@@ -93,7 +90,7 @@ export class SrdWindow extends AckController {
     this.behind = this.deliveryRateBps < this.law.keepsUp * this.transmitRateBps
     this.transmitRateBps = ((sent - this.roundSent) * BIT_PS) / took
     if (this.behind || this.slowShare > 0.5) this.congestedRounds++
-    else this.calmRounds++
+    else if (++this.calmRounds > this.law.fastAfterRounds && this.haste < MOST_HASTE) this.haste *= 2
     this.roundAt = now
     this.roundEnd = sent
     this.roundDelivered = sequence

@@ -97,6 +97,8 @@ export interface Switch {
 export interface LoadBalancer {
   /** True: it may choose anew for each packet, and its switch is asked for each. Default false: a flow keeps its path. */
   readonly perPacket?: boolean
+  /** True: it goes by the packet, the switch and the count alone, wherever in the table the next hops are. Default false. */
+  readonly byPacket?: boolean
   /** Index below `count`. The egress ports to choose from are `table[from]` … `table[from + count - 1]`. */
   pick(now: Time, packet: Packet, node: number, count: number, table: Int32Array, from: number): number
 }

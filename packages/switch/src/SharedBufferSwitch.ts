@@ -3,6 +3,7 @@ import { Drop, type LoadBalancer, type Switch, type SwitchPorts, type Time } fro
 import type { EcnMarker } from "./EcnMarker.ts"
 import type { NextHops } from "./NextHops.ts"
 import type { SharedBuffer } from "./SharedBuffer.ts"
+import { SharedWays } from "./SharedWays.ts"
 import type { TelemetryStamper } from "./TelemetryStamper.ts"
 
 export interface SharedBufferSwitchOptions {
@@ -34,6 +35,8 @@ export class SharedBufferSwitch implements Switch {
   private readonly ecn: EcnMarker | undefined
   private readonly marksAll: boolean
   private readonly stamper: TelemetryStamper | undefined
+  /** Where the balancer does not look at the place of the next hops. */
+  private readonly ways: SharedWays | undefined
 
   constructor(options: SharedBufferSwitchOptions) {
     this.node = options.node
@@ -45,6 +48,7 @@ export class SharedBufferSwitch implements Switch {
     this.ecn = options.ecn
     this.marksAll = options.marksAll
     this.stamper = options.stamper
+    this.ways = options.balancer.byPacket === true ? new SharedWays(options.routes, options.node) : undefined
     for (const port of options.buffer.portIds) {
       options.ports.leave(port, options.ecn?.unmarkedBytes(port) ?? BYTES_MAX, options.stamper?.rateCode[port] ?? -1)
     }
@@ -54,12 +58,22 @@ export class SharedBufferSwitch implements Switch {
     const { routes } = this
     const host = routes.hostIndex[packet.destination] ?? -1
     if (host < 0) return Drop.NoRoute
+    if (this.ways !== undefined) return this.chosen(now, packet, this.ways, host)
     const at = this.node * routes.hosts.length + host
     const from = routes.start[at]!
     const count = routes.start[at + 1]! - from
     if (count === 0) return Drop.NoRoute
     if (count === 1) return routes.table[from]!
     return routes.table[from + this.balancer.pick(now, packet, this.node, count, routes.table, from)]!
+  }
+
+  private chosen(now: Time, packet: Packet, ways: SharedWays, host: number): number {
+    const { table } = this.routes
+    const set = ways.towards(host)
+    const from = ways.from[set]!
+    const count = ways.count[set]!
+    if (count === 0) return Drop.NoRoute
+    return count === 1 ? table[from]! : table[from + this.balancer.pick(now, packet, this.node, count, table, from)]!
   }
 
   admit(now: Time, packet: Packet, ingress: number, egress: number): number {

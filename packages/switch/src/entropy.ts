@@ -13,6 +13,7 @@ const ENTROPY_STREAM = 0x454e0000
  */
 export class EntropyEcmp implements LoadBalancer {
   readonly perPacket = true
+  readonly byPacket = true
   private readonly seed: number
   /** Of each switch, as far as they have been asked; of others 0. */
   private own = new Int32Array(64)

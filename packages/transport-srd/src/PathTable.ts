@@ -1,17 +1,15 @@
 import type { Time } from "@rdmakit/protocol"
 import { hash32 } from "@rdmakit/units"
+import { F64, RECORD_SHIFT, type Records } from "./Records.ts"
 import type { SrdConfig } from "./SrdConfig.ts"
 
-/** Words of a path: its entropy, its draw, packets sent and acknowledged, losses in a row, its list of packets. */
-const SHIFT = 3
+/** Words of a path: entropy, draw, packets sent and acknowledged, losses in a row, last packet; the double: smoothed RTT, ps. */
 const ENTROPY = 0
 const DRAW = 1
 const SENT = 2
 const ACKNOWLEDGED = 3
 const LOSSES = 4
-/** First and last packet under way, places in `SentPackets`; its own. */
-export const HEAD = 5
-export const TAIL = 6
+const LAST = 5
 
 /** UDP source ports of encapsulations (RFC 6335: dynamic ports): 2^14 of them. */
 const FIRST_PORT = 0xc000
@@ -31,8 +29,9 @@ export class PathTable {
   /** Paths given up because they were slow, and because they were dead. */
   overloaded = 0
   dead = 0
-  words = new Int32Array(4 << SHIFT)
-  private rtts = new Float64Array(4)
+  private block = 0
+  /** log2 of the records in the block; -1: there is none. */
+  private size = -1
   /** Draws so far. */
   private draws = 0
   private at = -1
@@ -40,27 +39,33 @@ export class PathTable {
   private known = 0
   private sumPs = 0
   private readonly config: SrdConfig
+  private readonly records: Records
   private readonly seed: number
   private readonly stream: number
 
   /** @param seed and @param stream of the draws, 32 bits each */
-  constructor(config: SrdConfig, seed: number, stream: number) {
+  constructor(config: SrdConfig, records: Records, seed: number, stream: number) {
     this.config = config
+    this.records = records
     this.seed = seed
     this.stream = stream
   }
 
+  private base(path: number): number {
+    return (this.block + path) << RECORD_SHIFT
+  }
+
   /** The UDP source port that stands for a path. */
   entropy(path: number): number {
-    return this.words[(path << SHIFT) | ENTROPY]!
+    return this.records.words[this.base(path) | ENTROPY]!
   }
   /** Which draw the path's port is: another one, another way. */
   draw(path: number): number {
-    return this.words[(path << SHIFT) | DRAW]!
+    return this.records.words[this.base(path) | DRAW]!
   }
   /** Smoothed RTT, ps; 0: not known. */
   rttPs(path: number): Time {
-    return this.rtts[path]!
+    return this.records.f64[(this.base(path) >> 1) | F64]!
   }
   /** Mean of the RTTs that are known, ps; 0: none is. */
   get meanRttPs(): Time {
@@ -73,17 +78,19 @@ export class PathTable {
     let at = this.at + 1
     if (at >= this.count) at = 0
     this.at = at
-    if (this.words[(at << SHIFT) | SENT]! >= this.config.renewAfterPackets) this.renew(at)
+    if (this.records.words[this.base(at) | SENT]! >= this.config.renewAfterPackets) this.renew(at)
     return at
   }
 
   /** A path for a packet that was lost on path `not`: one that is known to be alive, where there is one. */
   other(not: number): number {
-    const { count, words } = this
+    const { count } = this
+    const { words } = this.records
     let at = this.at
     for (let tries = 0; tries < count; tries++) {
       if (++at >= count) at = 0
-      if (at === not || words[(at << SHIFT) | LOSSES] !== 0 || words[(at << SHIFT) | ACKNOWLEDGED] === 0) continue
+      const base = this.base(at)
+      if (at === not || words[base | LOSSES] !== 0 || words[base | ACKNOWLEDGED] === 0) continue
       this.at = at
       return at
     }
@@ -93,25 +100,32 @@ export class PathTable {
     return next
   }
 
-  sent(path: number): void {
-    this.words[(path << SHIFT) | SENT]!++
+  /** Packet `number` leaves by the path. @returns the one before it by this draw, -1: there was none */
+  sent(path: number, number: number): number {
+    const base = this.base(path)
+    const { words } = this.records
+    const before = words[base | LAST]!
+    words[base | SENT]!++
+    words[base | LAST] = number
+    return before
   }
 
   /** A packet came through on the path, by the draw that it was. True: the path is too slow, and was given up. */
   acknowledged(path: number, draw: number, rttPs: Time): boolean {
-    const base = path << SHIFT
-    const { words, rtts } = this
+    const base = this.base(path)
+    const { words, f64 } = this.records
     if (words[base | DRAW] !== draw) return false
     words[base | LOSSES] = 0
     const samples = ++words[base | ACKNOWLEDGED]!
-    const was = rtts[path]!
+    const place = (base >> 1) | F64
+    const was = f64[place]!
     const is = was === 0 ? rttPs : was + (rttPs - was) / 4
-    rtts[path] = is
+    f64[place] = is
     if (was === 0) this.known++
     this.sumPs += is - was
     // One sample is chance.
-    if (samples < 2 || this.known < LEAST_KNOWN || is * this.known <= this.config.overloadFactor * this.sumPs)
-      return false
+    if (samples < 2 || this.known < LEAST_KNOWN) return false
+    if (is * this.known <= this.config.overloadFactor * this.sumPs) return false
     this.overloaded++
     this.renew(path)
     return true
@@ -119,8 +133,8 @@ export class PathTable {
 
   /** A packet was lost on the path, by the draw that it was. True: the path is dead, and was given up. */
   lost(path: number, draw: number): boolean {
-    const base = path << SHIFT
-    const { words } = this
+    const base = this.base(path)
+    const { words } = this.records
     if (words[base | DRAW] !== draw) return false
     const losses = ++words[base | LOSSES]!
     // One that nothing ever came through by gets no second chance.
@@ -132,41 +146,55 @@ export class PathTable {
 
   /** Another port for a path. */
   private renew(path: number): void {
-    const base = path << SHIFT
-    const { words, rtts } = this
-    if (rtts[path] !== 0) {
+    const base = this.base(path)
+    const was = this.records.f64[(base >> 1) | F64]!
+    if (was !== 0) {
       this.known--
-      this.sumPs = this.known === 0 ? 0 : this.sumPs - rtts[path]!
-      rtts[path] = 0
+      this.sumPs = this.known === 0 ? 0 : this.sumPs - was
     }
-    const draw = this.draws++
-    words[base | DRAW] = draw
-    words[base | ENTROPY] = FIRST_PORT | (hash32(this.seed, this.stream, draw) & PORT_BITS)
+    this.draws++
+    this.drawn(base)
+  }
+
+  private drawn(base: number): void {
+    const { words, f64 } = this.records
+    words[base | DRAW] = this.draws
+    words[base | ENTROPY] = FIRST_PORT | (hash32(this.seed, this.stream, this.draws) & PORT_BITS)
     words[base | SENT] = 0
     words[base | ACKNOWLEDGED] = 0
     words[base | LOSSES] = 0
+    words[base | LAST] = -1
+    f64[(base >> 1) | F64] = 0
   }
 
   private open(): number {
     const path = this.count++
-    if (path === this.rtts.length) this.grow()
-    this.words[(path << SHIFT) | HEAD] = -1
-    this.words[(path << SHIFT) | TAIL] = -1
-    this.renew(path)
+    if (this.size < 0 || path === 1 << this.size) this.grow()
+    this.draws++
+    this.drawn(this.base(path))
     this.at = path
     return path
   }
 
   private grow(): void {
-    const to = Math.min(this.rtts.length * 4, Math.max(this.config.paths, this.rtts.length + 1))
-    const words = new Int32Array(to << SHIFT)
-    words.set(this.words)
-    this.words = words
-    const rtts = new Float64Array(to)
-    rtts.set(this.rtts)
-    this.rtts = rtts
+    const { records, size, block } = this
+    const next = size + 1
+    const to = records.take(next)
+    if (size >= 0) {
+      records.words.copyWithin(to << RECORD_SHIFT, block << RECORD_SHIFT, (block + (1 << size)) << RECORD_SHIFT)
+      records.give(block, size)
+    }
+    this.block = to
+    this.size = next
+  }
+
+  /** Forgets all paths: the context has nothing under way. */
+  release(): void {
+    if (this.size >= 0) this.records.give(this.block, this.size)
+    this.size = -1
+    this.count = 0
+    this.at = -1
+    this.known = 0
+    this.sumPs = 0
   }
 }
-
-/** Where a path's word lies. */
-export const pathWord = (path: number, word: number): number => (path << SHIFT) | word

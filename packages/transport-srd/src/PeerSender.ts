@@ -1,4 +1,4 @@
-import { Flag, Layout, Opcode, type Packet, PSN_MASK, psnDistance } from "@rdmakit/packet"
+import { Flag, Layout, type Packet, PSN_MASK, psnDistance } from "@rdmakit/packet"
 import {
   type Ack,
   type Controller,
@@ -12,6 +12,7 @@ import {
 import { serializationPs } from "@rdmakit/units"
 import { PathTable } from "./PathTable.ts"
 import { BITMAP } from "./ReceivedPackets.ts"
+import type { Records } from "./Records.ts"
 import { RttEstimator } from "./RttEstimator.ts"
 import { SentPackets } from "./SentPackets.ts"
 import type { SrdConfig } from "./SrdConfig.ts"
@@ -19,10 +20,12 @@ import type { SrdConfig } from "./SrdConfig.ts"
 /** Timeouts in a row before they become longer: each tries another path. */
 const PATIENT = 3
 
-/** Whom the packets of a context belong to. */
-export interface PacketOwner {
-  /** A packet with this tag was acknowledged, for the first time. */
-  packetDelivered(now: Time, tag: number, bytes: number): void
+/** What the contexts of a device, or of a world, have in common. */
+export interface SharedParts {
+  readonly config: SrdConfig
+  readonly records: Records
+  /** Reused for each acknowledgement that a controller is told of. */
+  readonly ack: Ack
 }
 
 /**
@@ -33,7 +36,7 @@ export interface PacketOwner {
  * come, a round trip and a reordering window ago. When nothing comes for the timeout, the oldest is sent again as a probe,
  * whose acknowledgement will tell of the others.
  */
-export class PeerSender {
+export abstract class PeerSender {
   readonly controller: Controller
   readonly paths: PathTable
   readonly packets: SentPackets
@@ -52,9 +55,10 @@ export class PeerSender {
   timersLent = false
   bytesDelivered = 0
 
-  private readonly config: SrdConfig
+  protected readonly config: SrdConfig
   private readonly ack: Ack
-  private readonly flow: number
+  /** For messages of faults. */
+  private readonly context: number
   private bytesSent = 0
   private timeoutsInRow = 0
   /** A packet goes whatever the window is. */
@@ -68,27 +72,31 @@ export class PeerSender {
   /** When the next packet under way may be found to be lost by those that have come. */
   private overdueAt: Time = NEVER
 
-  /** @param path undefined: this end sends nothing of its own @param flow for messages of faults */
-  constructor(now: Time, config: SrdConfig, ack: Ack, path: PathInfo | undefined, flow: number) {
+  /** @param path undefined: this end sends nothing of its own @param context its number */
+  constructor(now: Time, shared: SharedParts, path: PathInfo | undefined, context: number) {
+    const { ack, config, records } = shared
     this.config = config
     this.ack = ack
-    this.flow = flow
+    this.context = context
     this.controller = path === undefined ? unpaced : config.controller.make(now, path)
-    checkController(this.controller, flow, now)
-    this.paths = new PathTable(config, path?.seed ?? 0, path?.flow ?? flow)
-    this.packets = new SentPackets(this.paths)
+    checkController(this.controller, context, now)
+    this.paths = new PathTable(config, records, path?.seed ?? 0, path?.flow ?? context)
+    this.packets = new SentPackets(records)
     this.rtt = new RttEstimator(config)
     this.paceTime = now
     this.updateTimeout()
   }
 
+  /** A packet with this tag was acknowledged, for the first time. */
+  protected abstract packetDelivered(now: Time, tag: number, bytes: number): void
+
   /** As much is under way as may be; of a next packet so large. */
-  isFull(bytes: number): boolean {
+  protected isFull(bytes: number): boolean {
     const { flyingBytes } = this.packets
     return flyingBytes > 0 && !this.probes && flyingBytes + bytes > this.controller.window
   }
   /** Numbers are left for a new packet. */
-  get hasRoom(): boolean {
+  protected get hasRoom(): boolean {
     return this.packets.newest - this.packets.oldest < this.config.windowPackets
   }
 
@@ -96,7 +104,7 @@ export class PeerSender {
    * Sends a packet: the first of the lost, or one just added to `packets`. The owner has written what it consists of, its
    * size on the wire included; here it gets its number, its path and its time.
    */
-  send(now: Time, number: number, out: Packet, peerPort: number): void {
+  protected sendNumber(now: Time, number: number, out: Packet, peerPort: number): void {
     const { packets, paths, controller } = this
     const isAgain = number === packets.firstLost
     const path = isAgain ? paths.other(packets.pathOf(number)) : paths.next()
@@ -105,8 +113,7 @@ export class PeerSender {
       if (this.timeoutsInRow === 0) this.heardAt = now
     }
     this.probes = false
-    packets.send(number, now, path, paths.draw(path))
-    paths.sent(path)
+    packets.send(number, now, path, paths.draw(path), paths.sent(path, number))
     const bytes = packets.bytesOf(number)
     if (isAgain) {
       this.retransmissions++
@@ -121,7 +128,7 @@ export class PeerSender {
     this.updateTimeout()
   }
 
-  handleAck(now: Time, packet: Packet, owner: PacketOwner): void {
+  protected handleAck(now: Time, packet: Packet): void {
     const { packets } = this
     const number = packets.oldest + psnDistance(packet.psn, packets.oldest & PSN_MASK)
     if (number >= packets.newest) return
@@ -135,53 +142,55 @@ export class PeerSender {
       this.newestSentAt = packet.stamp
       this.newestRttPs = sample
     }
-    const path = this.answered(now, number, packet, sample, owner)
-    if (packet.extension >= 0) this.readBitmap(now, packet, owner)
-    else this.deliverBefore(now, number + 1, owner)
+    const path = this.answered(now, number, packet, sample)
+    if (packet.extension >= 0) this.readBitmap(now, packet)
+    else this.deliverBefore(now, number + 1)
     this.findOverdue(now)
     this.runController(now, packet, sample, path, before)
     this.updateTimeout()
   }
 
   /** The packet that an acknowledgement names: what its path has shown. @returns the path; 0 where it is not known */
-  private answered(now: Time, number: number, packet: Packet, sample: Time, owner: PacketOwner): number {
+  private answered(now: Time, number: number, packet: Packet, sample: Time): number {
     const { packets, paths } = this
-    if (packet.has(Flag.Retransmission)) this.cameTwice()
+    if (packet.has(Flag.Retransmission)) this.cameTwice(number)
     let path = 0
     // The last sending of a packet is known by its time; of those before it the paths are not remembered.
     if (packets.isKept(number) && packets.sentAt(number) === packet.stamp) {
       path = packets.pathOf(number)
       if (packets.isFlying(number) && this.rtt.isCalm) {
-        for (let lost = packets.before(number); lost >= 0; lost = packets.before(number)) this.lose(now, lost)
+        for (let lost = packets.overtaken(number); lost >= 0; lost = packets.overtaken(lost)) this.lose(now, lost)
       }
       paths.acknowledged(path, packets.drawOf(number), sample)
     }
-    if (number >= packets.oldest && !packets.isDelivered(number)) this.deliver(now, number, owner)
+    if (number >= packets.oldest && !packets.isDelivered(number)) this.deliver(now, number)
     return path
   }
 
-  /** A packet was sent again, and has come twice. */
-  private cameTwice(): void {
+  /** A packet has come twice: it was sent again for nothing, unless the network doubled it. */
+  private cameTwice(number: number): void {
+    const { packets } = this
+    if (!packets.isKept(number) || !packets.wasRepeated(number)) return
     this.spurious++
     this.rtt.widen()
   }
 
-  private deliver(now: Time, number: number, owner: PacketOwner): void {
+  private deliver(now: Time, number: number): void {
     const { packets } = this
     const bytes = packets.bytesOf(number)
     const tag = packets.tagOf(number)
     packets.deliver(number)
     this.bytesDelivered += bytes
-    owner.packetDelivered(now, tag, bytes)
+    this.packetDelivered(now, tag, bytes)
   }
 
-  private deliverBefore(now: Time, end: number, owner: PacketOwner): void {
+  private deliverBefore(now: Time, end: number): void {
     const { packets } = this
     for (let number = packets.oldest; number < end; number++)
-      if (!packets.isDelivered(number)) this.deliver(now, number, owner)
+      if (!packets.isDelivered(number)) this.deliver(now, number)
   }
 
-  private readBitmap(now: Time, packet: Packet, owner: PacketOwner): void {
+  private readBitmap(now: Time, packet: Packet): void {
     const { packets } = this
     const { extension } = packet.pool
     const at = packet.extend()
@@ -189,12 +198,12 @@ export class PeerSender {
     const end = oldest + psnDistance(extension[at + Layout.EXT.cumulative]!, oldest & PSN_MASK)
     const base = oldest + psnDistance(extension[at + Layout.EXT.sackBase]!, oldest & PSN_MASK)
     if (end > packets.newest) return
-    this.deliverBefore(now, end, owner)
+    this.deliverBefore(now, end)
     for (let word = 0; word < BITMAP / 32; word++) {
       for (let bits = extension[at + Layout.EXT.sackBits + word]!; bits !== 0; bits &= bits - 1) {
         const number = base + 32 * word + 31 - Math.clz32(bits & -bits)
         if (number >= packets.oldest && number < packets.newest && !packets.isDelivered(number))
-          this.deliver(now, number, owner)
+          this.deliver(now, number)
       }
     }
   }
@@ -208,17 +217,17 @@ export class PeerSender {
 
   /** Packets that were sent before one that has come, and should have come by now. */
   private findOverdue(now: Time): void {
-    const { packets, rtt } = this
+    const { packets, rtt, newestSentAt } = this
     this.overdueAt = NEVER
+    let sentAt = packets.firstSentAt
+    if (sentAt >= newestSentAt) return
     const wait = Math.max(this.newestRttPs, rtt.smoothedPs) + rtt.reorderWindowPs
-    for (let first = packets.firstFlying; first >= 0; first = packets.firstFlying) {
-      const sentAt = packets.sentAt(first)
-      if (sentAt >= this.newestSentAt) return
+    for (; sentAt < newestSentAt; sentAt = packets.firstSentAt) {
       if (sentAt + wait > now) {
         this.overdueAt = sentAt + wait
         return
       }
-      this.lose(now, first)
+      this.lose(now, packets.firstFlying)
     }
   }
 
@@ -237,18 +246,27 @@ export class PeerSender {
 
   private acted(now: Time): void {
     this.controllerActions++
-    checkController(this.controller, this.flow, now)
+    checkController(this.controller, this.context, now)
   }
 
   // --- time
 
   /** When a timeout is due because nothing comes; NEVER with nothing under way. */
   private get deadline(): Time {
-    const { packets } = this
-    const first = packets.firstFlying
-    if (first < 0) return NEVER
-    const since = Math.max(packets.sentAt(first), this.progressAt)
-    return since + this.rtt.timeoutPs(Math.max(0, this.timeoutsInRow - PATIENT))
+    const first = this.packets.firstSentAt
+    if (first === NEVER) return NEVER
+    const since = first > this.progressAt ? first : this.progressAt
+    const beyond = this.timeoutsInRow - PATIENT
+    return since + this.rtt.timeoutPs(beyond > 0 ? beyond : 0)
+  }
+
+  /** Gives back what was kept of paths and packets; nothing may be under way. */
+  protected forget(): void {
+    this.packets.release()
+    this.paths.release()
+    this.overdueAt = NEVER
+    this.newestSentAt = -1
+    this.updateTimeout()
   }
 
   updateTimeout(): void {
@@ -289,6 +307,3 @@ export class PeerSender {
     if (this.controller.onLoss(now, true)) this.acted(now)
   }
 }
-
-/** What a packet of an SRD context is, beside what its owner says of it. */
-export const DATA = Opcode.SendOnly

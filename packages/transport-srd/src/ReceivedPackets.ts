@@ -2,6 +2,8 @@ import { Layout, type Packet, PSN_MASK, psnDistance } from "@rdmakit/packet"
 
 /** Packets that an acknowledgement tells of one by one. */
 export const BITMAP = 128
+/** Words of a ring at first: a bitmap's. */
+const LEAST_WORDS = BITMAP / 32
 
 /**
  * What a receiver knows of the packets of one peer: all before `expected` have come, and of those after it one bit each.
@@ -13,9 +15,9 @@ export class ReceivedPackets {
   /** Highest that has come, and one. */
   private end = 0
   private readonly window: number
-  /** A ring of bits; made when a packet comes out of order. */
-  private bits: Int32Array | undefined = undefined
-  private mask = 0
+  /** A ring of bits, which begins with the first packet out of order and grows up to the window. */
+  private bits: Array<number> = []
+  private mask = -1
 
   constructor(windowPackets: number) {
     this.window = windowPackets
@@ -36,7 +38,8 @@ export class ReceivedPackets {
     }
     if (number < expected) return "again"
     if (number - expected >= this.window) return "beyond"
-    const bits = this.ring()
+    if (number - expected > this.mask) this.grow(number - expected)
+    const { bits } = this
     const at = (number & this.mask) >> 5
     const bit = 1 << (number & 31)
     if ((bits[at]! & bit) !== 0) return "again"
@@ -46,7 +49,7 @@ export class ReceivedPackets {
     return "new"
   }
 
-  private advance(bits: Int32Array): void {
+  private advance(bits: Array<number>): void {
     let number = this.expected
     for (;;) {
       const at = (number & this.mask) >> 5
@@ -58,14 +61,22 @@ export class ReceivedPackets {
     this.expected = number
   }
 
-  private ring(): Int32Array {
-    if (this.bits === undefined) {
-      let words = 4
-      while (words * 32 < this.window) words *= 2
-      this.bits = new Int32Array(words)
-      this.mask = words * 32 - 1
+  /** Room for bits so far from the first. */
+  private grow(distance: number): void {
+    const { bits: before, mask: was } = this
+    let words = LEAST_WORDS
+    while (words * 32 <= distance) words *= 2
+    const bits: Array<number> = []
+    for (let word = 0; word < words; word++) bits.push(0)
+    const mask = words * 32 - 1
+    if (was >= 0) {
+      for (let number = this.expected; number < this.end; number++) {
+        if ((before[(number & was) >> 5]! & (1 << (number & 31))) !== 0)
+          bits[(number & mask) >> 5]! |= 1 << (number & 31)
+      }
     }
-    return this.bits
+    this.bits = bits
+    this.mask = mask
   }
 
   /**
@@ -75,7 +86,7 @@ export class ReceivedPackets {
   tell(number: number, out: Packet): void {
     const { bits, expected } = this
     out.psn = number & PSN_MASK
-    if (bits === undefined || expected === number + 1) return
+    if (bits.length === 0 || expected === number + 1) return
     const at = out.extend()
     const { extension } = out.pool
     const base = number - expected < BITMAP ? expected : number - BITMAP + 1

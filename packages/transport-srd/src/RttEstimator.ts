@@ -15,14 +15,12 @@ export class RttEstimator {
   /** SRTT and RTTVAR, ps; 0 before the first sample. */
   smoothedPs: Time = 0
   private variationPs: Time = 0
-  private timeout: Time
   private widening = 1
   private calm = 0
   private readonly config: SrdConfig
 
   constructor(config: SrdConfig) {
     this.config = config
-    this.timeout = config.initialTimeoutPs
   }
 
   sample(rttPs: Time): void {
@@ -33,16 +31,6 @@ export class RttEstimator {
       this.variationPs += (Math.abs(this.smoothedPs - rttPs) - this.variationPs) / 4
       this.smoothedPs += (rttPs - this.smoothedPs) / 8
     }
-    const { smoothedPs, config } = this
-    const spread = 4 * this.variationPs
-    // Twice the round trip at least: the peer answers at once, but queues come and go.
-    const timeout = smoothedPs + (spread > smoothedPs ? spread : smoothedPs)
-    this.timeout =
-      timeout < config.leastTimeoutPs
-        ? config.leastTimeoutPs
-        : timeout > config.mostTimeoutPs
-          ? config.mostTimeoutPs
-          : timeout
     if (this.widening > 1 && ++this.calm >= CALM_PACKETS) {
       this.widening /= 2
       this.calm = 0
@@ -51,7 +39,13 @@ export class RttEstimator {
 
   /** The timeout after `times` of them in a row, ps. */
   timeoutPs(times: number): Time {
-    return times === 0 ? this.timeout : Math.min(this.timeout * 2 ** times, this.config.mostTimeoutPs)
+    const { smoothedPs, config } = this
+    const spread = 4 * this.variationPs
+    // Twice the round trip at least: the peer answers at once, but queues come and go.
+    let timeout = smoothedPs === 0 ? config.initialTimeoutPs : smoothedPs + (spread > smoothedPs ? spread : smoothedPs)
+    if (timeout < config.leastTimeoutPs) timeout = config.leastTimeoutPs
+    if (times > 0) timeout *= 2 ** times
+    return timeout < config.mostTimeoutPs ? timeout : config.mostTimeoutPs
   }
 
   /** How much longer than a round trip a packet may take when a later one has come, ps (RFC 8985 §6.2, reo_wnd). */

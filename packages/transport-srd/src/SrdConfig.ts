@@ -74,7 +74,7 @@ const COUNTS = [
   ["paths", 1, 1024],
   ["renewAfterPackets", 1, 2 ** 31 - 1],
   ["deadAfterLosses", 1, 255],
-  ["windowPackets", 1, 2 ** 20],
+  ["windowPackets", 1, 2 ** 15],
 ] as const
 
 /** Fills in the defaults. @throws SrdOptionsError */

@@ -1,4 +1,5 @@
 import { type FlowTransport, makeAck } from "@rdmakit/protocol"
+import { Records } from "./Records.ts"
 import type { SrdConfig } from "./SrdConfig.ts"
 import { SrdEndpoint } from "./SrdEndpoint.ts"
 
@@ -13,7 +14,7 @@ export const srdFlows = (config: SrdConfig): FlowTransport => ({
   framing: config.framing,
   telemetry: false,
   open: (hops) => {
-    const ack = makeAck(hops)
-    return (now, address) => new SrdEndpoint(now, config, ack, address)
+    const shared = { config, records: new Records(), ack: makeAck(hops) }
+    return (now, address) => new SrdEndpoint(now, shared, address)
   },
 })

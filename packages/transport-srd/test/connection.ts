@@ -9,6 +9,7 @@ import {
   type PathInfo,
 } from "@rdmakit/protocol"
 import { SrdEndpoint, type SrdOptions, srdConfig } from "../src/index.ts"
+import { Records } from "../src/Records.ts"
 
 /** 10 Gb/s and 20 µs there and back. */
 export const path: PathInfo = {
@@ -45,7 +46,7 @@ export const fixedWindow = (window: number, told: Array<boolean> = []): Controll
 /** The two ends of a flow, here node 0 and there node 1. */
 export const endsOf = (now: number, options: Partial<SrdOptions> = {}): readonly [SrdEndpoint, SrdEndpoint] => {
   const config = srdConfig({ controller: fixedWindow(20_000), mtuBytes: 1000, ...options })
-  const ack = makeAck(1)
+  const shared = { config, records: new Records(), ack: makeAck(1) }
   const end = (node: number): FlowAddress => ({
     node,
     peer: 1 - node,
@@ -55,7 +56,7 @@ export const endsOf = (now: number, options: Partial<SrdOptions> = {}): readonly
     flow: node,
     path: { ...path, flow: node },
   })
-  return [new SrdEndpoint(now, config, ack, end(0)), new SrdEndpoint(now, config, ack, end(1))]
+  return [new SrdEndpoint(now, shared, end(0)), new SrdEndpoint(now, shared, end(1))]
 }
 
 export interface Setup extends Partial<Omit<EnginePairOptions<FlowCommand, FlowEvent>, "pool" | "ends">> {
