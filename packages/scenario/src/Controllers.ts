@@ -11,6 +11,7 @@ import {
   hpccPintPresets,
   hpccPresets,
 } from "@rdmakit/cc-hpcc"
+import { SrdControlError, type SrdControlOptions, srd } from "@rdmakit/cc-srd"
 import { type SwiftOptions, SwiftOptionsError, swift, swiftPresets } from "@rdmakit/cc-swift"
 import { type TimelyOptions, TimelyOptionsError, timely, timelyPresets } from "@rdmakit/cc-timely"
 import type { EcnRule } from "@rdmakit/fabric"
@@ -51,6 +52,7 @@ const optionErrors = [
   DctcpOptionsError,
   HpccFamilyError,
   HpccOptionsError,
+  SrdControlError,
   SwiftOptionsError,
   TcpOptionsError,
   TimelyOptionsError,
@@ -292,4 +294,24 @@ export const controllers: ReadonlyMap<string, NamedController> = new Map<string,
   ],
   ["hpcc-rtt", familyController("rtt", { slackPs: "time" })],
   ["hpcc-ecn", familyController("ecn", { markedUtilisation: "number" })],
+  [
+    "srd",
+    {
+      presets: { model: { variant: "model" } },
+      preset: "model",
+      variants: {
+        model: {
+          targetShare: "number",
+          beta: "number",
+          increaseShare: "number",
+          fastAfterRounds: "number",
+          keepsUp: "number",
+          initialShare: "number",
+          mostShare: "number",
+          leastPackets: "number",
+        },
+      },
+      make: ({ variant: _, ...options }) => attempt(() => srd(options as SrdControlOptions)),
+    },
+  ],
 ])

@@ -121,7 +121,11 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
       : controllerOf(decoded.controller, registry, document))
   if (isFaults(controller)) faults.push(...controller)
   const marking = own === undefined ? registry.get(decoded.controller?.name ?? "")?.marking : undefined
-  const switches: SwitchSettings = withMarking(switchSettings(decoded.switch ?? {}), marking, ports)
+  const loadBalancer = decoded.switch?.loadBalancer ?? other?.named.loadBalancer
+  const switches: SwitchSettings = {
+    ...withMarking(switchSettings(decoded.switch ?? {}), marking, ports),
+    ...(loadBalancer === undefined ? {} : { loadBalancer }),
+  }
   const { discipline, faults: weightFaults } = disciplineOf(decoded.switch ?? {}, graph, ports, document)
   faults.push(...switchFaults(decoded.switch ?? {}, document), ...weightFaults)
   const wrongTransport = transportFaults(decoded.transport ?? {}, document)

@@ -1,7 +1,10 @@
 import { tcp } from "@rdmakit/cc-cubic"
 import { hpccFamily } from "@rdmakit/cc-erdma"
+import { srd } from "@rdmakit/cc-srd"
+import type { BalancerName } from "@rdmakit/fabric"
 import type { ControllerFactory, FlowTransport } from "@rdmakit/protocol"
 import { ErdmaError, type ErdmaOptions, erdmaFlows, throughVxlan, vxlanFraming } from "@rdmakit/transport-erdma"
+import { type SrdOptions, SrdOptionsError, srdConfig, srdFlows } from "@rdmakit/transport-srd"
 import { TcpTransportError, type TcpTransportOptions, tcpConfig, tcpFlows, tcpFraming } from "@rdmakit/transport-tcp"
 import type { OptionKind } from "./Controllers.ts"
 
@@ -10,6 +13,8 @@ export interface NamedTransport {
   readonly options: Readonly<Record<string, OptionKind>>
   /** Of a scenario that names none. */
   readonly controller: ControllerFactory
+  /** How switches choose among next hops where a scenario does not say. Default: as ever. */
+  readonly loadBalancer?: BalancerName
   /**
    * @param hops switches on the longest path
    * @throws TransportOptionError for an option out of its range
@@ -34,7 +39,7 @@ export class TransportOptionError extends Error {
   }
 }
 
-const optionErrors = [TcpTransportError, ErdmaError] as const
+const optionErrors = [ErdmaError, SrdOptionsError, TcpTransportError] as const
 
 /** The transport, or its options error as everybody's. */
 const attempt = (make: () => FlowTransport): FlowTransport => {
@@ -94,6 +99,28 @@ export const transports: ReadonlyMap<string, NamedTransport> = new Map<string, N
       },
       controller: hpccFamily({ variant: "rtt" }),
       make: (options, controller) => attempt(() => erdmaFlows({ ...options, controller } as ErdmaOptions)),
+    },
+  ],
+  [
+    "srd",
+    {
+      options: {
+        mtuBytes: "size",
+        paths: "number",
+        renewAfterPackets: "number",
+        overloadFactor: "number",
+        deadAfterLosses: "number",
+        windowPackets: "number",
+        initialTimeoutPs: "time",
+        leastTimeoutPs: "time",
+        mostTimeoutPs: "time",
+        unresponsiveAfterPs: "time",
+        ecn: "number",
+      },
+      controller: srd(),
+      // Under a hash of the flow all its paths would be one.
+      loadBalancer: "entropy",
+      make: (options, controller) => attempt(() => srdFlows(srdConfig({ ...options, controller } as SrdOptions))),
     },
   ],
 ])

@@ -94,3 +94,36 @@ controller: { name: hpcc-rtt, options: { slackPs: 1us } }`)
     expect(await refused(`${star}controller: { name: hpcc-ecn, options: { target: 3 } }`)).toMatch(/markedUtilisation/)
   })
 })
+
+describe("transport: srd", () => {
+  it("spreads a flow over all spines, with a controller and a balancer of its own where none is named", async () => {
+    const spines = (lossless: string) => `transport: { name: srd }
+topology: { builder: leaf-spine, leaves: 2, spines: 4, hostsPerLeaf: 2, link: { rate: 100Gbps }, fabric: { rate: 25Gbps } }
+flows: [{ from: 0, to: 2, size: 4MB }]
+switch: { ${lossless} }
+`
+    const { inputs, outcome } = await run(spines("lossless: false"))
+    expect(inputs.network.controller.name).toBe("srd")
+    expect(outcome).toMatchObject({ flowsFinished: 1, unfinished: [] })
+    // A single spine would take 1.28 ms for the payload alone, four of them 0.32 ms.
+    expect(outcome.simulatedPs).toBeLessThan(0.64e9)
+    const hashed = await run(spines("lossless: false, loadBalancer: ecmp"))
+    expect(hashed.outcome.simulatedPs).toBeGreaterThan(1.28e9)
+  })
+
+  it.each(["cubic", "dctcp", "hpcc-rtt", "srd"])("with %s", async (name) => {
+    const { outcome } = await run(`${star}transport: { name: srd, options: { paths: 16, mtuBytes: 8KiB } }
+controller: { name: ${name} }`)
+    expect(outcome).toMatchObject({ flowsFinished: 8, unfinished: [] })
+  })
+
+  it("refuses options that are none or out of range", async () => {
+    expect(await refused(`${star}transport: { name: srd, options: { paths: 0 } }`)).toMatch(
+      /transport\.options\.paths.*1 to 1024/s,
+    )
+    expect(await refused(`${star}transport: { name: srd, options: { path: 1 } }`)).toMatch(/did you mean paths/)
+    expect(await refused(`${star}controller: { name: srd, options: { beta: 2 } }`)).toMatch(
+      /controller\.options\.beta.*at most 1/s,
+    )
+  })
+})
