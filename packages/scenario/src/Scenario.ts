@@ -184,6 +184,7 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
     ...(other === undefined ? {} : { makeTransport: other.make }),
     ...(losses.byPort.size === 0 ? {} : { losses: losses.byPort }),
     ...(linkFaults.events.length === 0 ? {} : { faults: linkFaults.events }),
+    ...(decoded.convergence === undefined ? {} : { convergencePs: decoded.convergence }),
     ...(admission === undefined ? {} : { admission }),
     ...(watchdog === undefined ? {} : { watchdog }),
   }

@@ -208,4 +208,6 @@ export const scenarioSchema = <T, F>(topology: Schema.Codec<T, unknown>, flows: 
     admission: Schema.optionalKey(AdmissionSection),
     losses: Schema.optionalKey(Schema.Array(Loss)),
     faults: Schema.optionalKey(Schema.Array(Fault)),
+    /** How long routes take to follow a link that goes down or comes up. Default 0. */
+    convergence: Schema.optionalKey(Time),
   })

@@ -57,6 +57,23 @@ transport: { ackTimeout: 100us }
     expect(outcome.dropsByReason["link-loss"]).toBeGreaterThan(0)
   })
 
+  it("routes follow when they have converged: a flow over the dead spine waits so long, SRD leaves it", async () => {
+    const spines = (
+      convergence: string,
+      rest: string,
+    ) => `topology: { builder: leaf-spine, leaves: 2, spines: 2, hostsPerLeaf: 4 }
+flows: [{ from: 0..3, to: 4..7, size: 1MB }]
+faults: [{ at: 20us, from: 8, to: 10, state: down }]
+${convergence}
+${rest}`
+    const rc = "transport: { ackTimeout: 100us }"
+    const srd = "transport: { name: srd }\nswitch: { lossless: false }"
+    const at = async (convergence: string, rest: string) => (await run(spines(convergence, rest))).simulatedPs
+    expect(await at("", rc)).toBeLessThan(1e9)
+    expect(await at("convergence: 2ms", rc)).toBeGreaterThan(2e9)
+    expect(await at("convergence: 2ms", srd)).toBeLessThan(1e9)
+  })
+
   it("of links that are none, or of nothing, are refused", async () => {
     expect(await refused(`${star}faults: [{ at: 5us, from: 0, to: 1, state: down }]`)).toMatch(
       /faults\[0\]: .*expected two nodes that a link joins; the topology has no link from 0 to 1/,
