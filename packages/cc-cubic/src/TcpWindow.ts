@@ -37,6 +37,8 @@ export abstract class TcpWindow extends AckController {
   /** Ends of the windows of data in which a mark, or a loss, has been reacted to: a loss is reason for both. */
   private reducedUntil = 0
   private recoverUntil = 0
+  /** A timeout's data are sent again in a slow start of their own, up to `recoverUntil`. */
+  private restarting = false
   private acknowledged = 0
   private highestSent = 0
   private marks = 0
@@ -72,9 +74,10 @@ export abstract class TcpWindow extends AckController {
       this.marks++
       if (sequence > this.reducedUntil) return this.marked()
     }
-    // No growth while a loss is recovered (RFC 6582 §3.2) or a mark is answered, nor where something else is the limit: what was out before this
-    // acknowledgement did not fill the window, to a segment.
-    if (bytes === 0 || sequence < this.reducedUntil) return false
+    if (sequence >= this.recoverUntil) this.restarting = false
+    // No growth while a loss is recovered (RFC 6582 §3.2) or a mark is answered, unless a timeout has begun anew; nor where
+    // something else is the limit: what was out before this acknowledgement did not fill the window, to a segment.
+    if (bytes === 0 || (sequence < this.reducedUntil && !this.restarting)) return false
     const out = sent - sequence + bytes
     if (out + this.segmentBytes <= this.window) return false
     this.advance(now, ack)
@@ -87,21 +90,23 @@ export abstract class TcpWindow extends AckController {
       this.grow(now, segments)
       return
     }
-    // RFC 5681 §3.1 with RFC 3465: by what is acknowledged; HyStart++ may slow it, or end it.
-    const { hyStart } = this
+    // RFC 5681 §3.1 with RFC 3465: by what is acknowledged. What a timeout sent in vain is acknowledged all at once: a
+    // segment then (RFC 3465 §2.3). HyStart++ may slow a flow's first start, or end it (RFC 9406 §4.3).
+    const hyStart = this.threshold === NO_THRESHOLD ? this.hyStart : undefined
     const share = hyStart === undefined ? 1 : hyStart.acknowledged(ack)
     if (share === 0) {
       this.threshold = this.segments
       this.grow(now, segments)
       return
     }
-    const grown = this.segments + Math.min(segments * share, Math.max(segments, 1))
+    const grown = this.segments + (this.restarting ? Math.min(segments, 1) : segments * share)
     this.setWindow(Math.min(grown, Math.max(this.threshold, this.segments)))
   }
 
   /** RFC 3168 §6.1.2: once for a window of data. */
   private marked(): boolean {
     this.reducedUntil = this.highestSent
+    this.restarting = false
     this.reduce(true)
     this.setWindow(this.threshold)
     return true
@@ -116,6 +121,7 @@ export abstract class TcpWindow extends AckController {
     if (!again) this.reduce(false)
     if (timeout) {
       this.timeouts++
+      this.restarting = true
       this.setWindow(LOSS_WINDOW)
       this.restart()
     } else {
