@@ -55,6 +55,11 @@ export const Faults = Context.Reference<ReadonlyArray<LinkFault>>("@rdmakit/fabr
   defaultValue: () => [],
 })
 
+/** How long routes take to follow a link that goes down or comes up, ps; none unless a layer says otherwise. */
+export const RouteConvergence = Context.Reference<Time>("@rdmakit/fabric/RouteConvergence", {
+  defaultValue: () => 0,
+})
+
 /** A network that cannot be put together: the cause says why. */
 export class NetworkInvalid extends Data.TaggedError("NetworkInvalid")<{
   readonly cause: BufferTooSmall | RcOptionsError | TopologyError
@@ -98,11 +103,12 @@ export class Fabric extends Context.Service<
       const discipline = yield* Scheduling
       const watchdog = yield* Watchdog
       const faults = yield* Faults
+      const convergencePs = yield* RouteConvergence
       const more = {
         discipline,
         ...(admission === undefined ? {} : { admission }),
         ...(watchdog === undefined ? {} : { watchdog }),
-        ...(faults.length === 0 ? {} : { faults }),
+        ...(faults.length === 0 ? {} : { faults, convergencePs }),
       }
       const assemble = (flows: ReadonlyArray<FlowInput>, { seed = 0, until = NEVER }: FabricOptions): NativeRun => {
         const [error] = validate(graph)

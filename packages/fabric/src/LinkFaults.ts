@@ -20,6 +20,8 @@ export interface LinkFault {
 export interface FaultModel {
   /** By time; those of one time happen in this order. */
   readonly events: ReadonlyArray<LinkFault>
+  /** How long routes take to follow a link that goes down or comes up, ps. Default 0. */
+  readonly convergencePs?: Time
   /**
    * As in the public HPCC simulator (TakeDownLink): switches are not told of what they drop and never get that buffer
    * back, and every host's queue pairs are listed anew. Default false.
@@ -40,8 +42,9 @@ export const longestPath = (graph: Graph, options: RoutesOptions | Routes, { eve
 }
 
 /**
- * Lets faults happen to a world: links go down and up, routes follow at once, and so do the paths of flows that are
- * under way, at their hosts too. A queue pair without a way keeps its port.
+ * Lets faults happen to a world: links go down and up, routes follow, and so do the paths of flows that are under way, at
+ * their hosts too. Until then packets go by the old routes, and are lost at a link that is down. A queue pair without a
+ * way keeps its port.
  */
 export class LinkFaults {
   /** Bytes of each port that a switch was not told of when it dropped them, queue 0 apart. */
@@ -62,15 +65,24 @@ export class LinkFaults {
     return this.model.events
   }
 
-  apply(index: number): void {
+  /** An event happens. Returns how long its `reroute` is to be called later, ps; undefined: there is none to call. */
+  apply(index: number): Time | undefined {
     const { link, up, lossRate } = this.model.events[index]!
     if (lossRate !== undefined) for (const port of [2 * link, 2 * link + 1]) this.kernel.setLossRate(port, lossRate)
-    if (up === undefined || this.world.routes.isUp(link) === up) return
-    this.world.routes.setLink(link, up)
-    this.kernel.paths.clear()
+    if (up === undefined || this.kernel.isUp(2 * link) === up) return undefined
+    const { convergencePs = 0 } = this.model
     if (!up) this.takeDown(link)
-    this.listAnew()
+    if (convergencePs === 0) this.reroute(index)
     if (up) this.kernel.bringUp(link)
+    return convergencePs === 0 ? undefined : convergencePs
+  }
+
+  /** Routing has found out what became of a link. */
+  reroute(index: number): void {
+    const { link, up } = this.model.events[index]!
+    this.world.routes.setLink(link, up === true)
+    this.kernel.paths.clear()
+    this.listAnew()
   }
 
   private takeDown(link: number): void {

@@ -36,6 +36,8 @@ export interface NativeOptions {
   readonly watchdog?: WatchdogSettings
   /** What happens to links, and when. Default: nothing. */
   readonly faults?: ReadonlyArray<LinkFault>
+  /** How long routes take to follow a link that goes down or comes up, ps. Default 0. */
+  readonly convergencePs?: Time
 }
 
 /** The parts of a network, and what its user should know of them. */
@@ -57,7 +59,9 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
   const { graph, controller, seed = 0, transport: settings = {} } = options
   const ports = new Ports(graph)
   const routes = new Routes(graph, ports)
-  const faults = options.faults === undefined ? undefined : { events: checkedFaults(options.faults, graph) }
+  const convergencePs = checkedConvergence(options.convergencePs)
+  const faults =
+    options.faults === undefined ? undefined : { events: checkedFaults(options.faults, graph), convergencePs }
   const hops = faults === undefined ? routes.maxHops : longestPath(graph, routes, faults)
   const { makeTransport = (...of) => rcFlows(nativeTransport(settings, ...of)) } = options
   const transport = makeTransport(controller, Math.max(1, hops))
@@ -111,6 +115,13 @@ export const checkedFaults = (faults: ReadonlyArray<LinkFault>, graph: Graph): R
     throw new TopologyError("loss", `link ${link}: loss rate ${lossRate} is not between 0 and 1`, { link })
   }
   return faults.toSorted((a, b) => a.time - b.time)
+}
+
+/** How long routes take to follow, ps. Throws `TopologyError` "delay" for what is no time. */
+export const checkedConvergence = (convergencePs: Time = 0): Time => {
+  if (Number.isSafeInteger(convergencePs) && convergencePs >= 0) return convergencePs
+  const expected = "a whole number of picoseconds, at least 0"
+  throw new TopologyError("delay", `convergencePs is ${convergencePs}: expected ${expected}`)
 }
 
 /** Base RTT and window, NIC rate times base RTT (HPCC §3.2: W_init = B_NIC · T). */

@@ -23,6 +23,7 @@ export interface TransportSettings
       | "repace"
       | "rateBound"
       | "recovery"
+      | "restartBytes"
       | "bdpPackets"
       | "reorderPackets"
       | "ackTimeoutHighPs"

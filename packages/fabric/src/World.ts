@@ -73,8 +73,8 @@ export interface WorldParts {
   readonly seed: number
 }
 
-/** Start + n are the steps to a start; Alarm and Fault are beyond them. */
-const Call = { Reader: 0, Start: 1, Sample: 2, Alarm: 32, Fault: 33 } as const
+/** Start + n are the steps to a start; Alarm, Fault and Reroute are beyond them. */
+const Call = { Reader: 0, Start: 1, Sample: 2, Alarm: 32, Fault: 33, Reroute: 34 } as const
 
 /** A periodic look at the world, in order with its events. */
 export interface Sampler {
@@ -193,9 +193,15 @@ export class World {
     if (target === Call.Reader) this.readFlows(now)
     else if (target === Call.Sample) this.takeSample(now, argument)
     else if (target === Call.Alarm) this.watchdog!.alarm(now, argument)
-    else if (target === Call.Fault) this.faults!.apply(argument)
+    else if (target === Call.Fault) this.fault(now, argument)
+    else if (target === Call.Reroute) this.faults!.reroute(argument)
     else if (target >= Call.Start + 2) this.startStep(now, target, argument)
     else this.createFlow(now, argument)
+  }
+
+  private fault(now: Time, index: number): void {
+    const convergencePs = this.faults!.apply(index)
+    if (convergencePs !== undefined) this.kernel.callAt(now + convergencePs, Call.Reroute, index)
   }
 
   private takeSample(now: Time, index: number): void {

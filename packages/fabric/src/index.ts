@@ -6,6 +6,7 @@ export {
   Faults,
   NetworkInvalid,
   NicModel,
+  RouteConvergence,
   Scheduling,
   SwitchModel,
   simulateFlows,

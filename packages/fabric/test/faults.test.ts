@@ -125,6 +125,55 @@ describe("a link that goes down", () => {
   })
 })
 
+describe("routes that take time to converge", () => {
+  const faults = [{ time: 10 * US, link: 2, up: false }]
+  const flows = [{ source: 0, destination: 1, size: 1_000_000 }]
+
+  it("lose what goes by the old ones, and then follow", () => {
+    const convergencePs = 550 * US
+    const options = { graph: twoWays(), controller, transport, faults, convergencePs }
+    const early = runFlows(options, flows, 560 * US)
+    expect(early.outcome.flowsFinished).toBe(0)
+    expect(early.run.world.kernel.sentBytes(8)).toBe(0)
+    const { outcome, run } = runFlows(options, flows)
+    expect(outcome).toMatchObject({ flowsFinished: 1, unfinished: [] })
+    // Timeouts at 100 to 500 µs after the last progress are in vain, that at 600 is not; what is left takes 85 µs.
+    expect(outcome.flows.completionTime(0)).toBeGreaterThan(610 * US)
+    expect(outcome.flows.completionTime(0)).toBeLessThan(730 * US)
+    expect(run.world.kernel.sentBytes(8)).toBeGreaterThan(700_000)
+    expect(run.world.kernel.pool.alive).toBe(0)
+    expect(run.world.routes.isUp(2)).toBe(false)
+  })
+
+  it("leave flows of other ways alone, and hold no buffer for those that are lost", () => {
+    const graph = leafSpine({ leaves: 2, spines: 2, hostsPerLeaf: 8 })
+    const spine = graph.links.findIndex(({ a, b }) => graph.isSwitch[a] === 1 && graph.isSwitch[b] === 1)
+    const flows = Array.from({ length: 8 }, (_, source) => ({ source, destination: 8 + source, size: 500_000 }))
+    const dead = [{ time: 10 * US, link: spine, up: false }]
+    const run = (kernel: "exact" | "fused") =>
+      runFlows({ graph, controller, transport, faults: dead, convergencePs: 550 * US, kernel }, flows).outcome
+    const outcome = run("fused")
+    expect(outcome).toMatchObject({ flowsFinished: 8, pfcPauses: 0 })
+    const times = flows.map((_, flow) => outcome.flows.completionTime(flow))
+    expect(times.filter((time) => time < 300 * US).length).toBeGreaterThan(0)
+    expect(times.filter((time) => time > 560 * US).length).toBeGreaterThan(0)
+    expect(times.filter((time) => time >= 300 * US && time <= 560 * US)).toEqual([])
+    expect(run("exact").digest).toBe(outcome.digest)
+  })
+
+  it("see a link that came up again as long after that", () => {
+    const flap = [...faults, { time: 20 * US, link: 2, up: true }]
+    const { outcome, run } = runFlows(
+      { graph: twoWays(), controller, transport, faults: flap, convergencePs: 30 * US },
+      flows,
+    )
+    expect(outcome.flowsFinished).toBe(1)
+    // By the longer way from 40 to 50 µs alone, which is 125 kB at 100 Gb/s.
+    expect(run.world.kernel.sentBytes(8)).toBeLessThanOrEqual(125_000)
+    expect(run.world.kernel.sentBytes(8)).toBeGreaterThanOrEqual(0)
+  })
+})
+
 describe("a rate of loss", () => {
   it("that changes during a run", () => {
     const faults = [
@@ -150,4 +199,8 @@ it("faults of links that do not exist, and shares that are none, are refused", (
     runFlows({ graph: star(2), controller, faults: [{ time: 0, link: 0, ...fault }] }, [])
   expect(make({ link: 2, up: false })).toThrow("link 2 does not exist")
   expect(make({ lossRate: 1.5 })).toThrow("loss rate 1.5 is not between 0 and 1")
+  const convergence = (convergencePs: number) => () =>
+    runFlows({ graph: star(2), controller, faults: [], convergencePs }, [])
+  expect(convergence(-1)).toThrow("convergencePs is -1: expected a whole number of picoseconds, at least 0")
+  expect(convergence(Number.NaN)).toThrow("convergencePs is NaN")
 })

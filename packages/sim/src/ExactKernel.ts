@@ -276,8 +276,9 @@ export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
       if (egress > 0 && !policy.perPacket) this.paths.set(packet.flow, hop, egress)
     }
     egress--
-    if (egress < 0) {
-      this.drop(packet, node, egress)
+    const reason = egress >= 0 && this.losses.any ? this.departureLossOf(egress, packet) : egress
+    if (reason < 0) {
+      this.drop(packet, node, reason)
       return
     }
     this.admit(node, ingress, egress, packet)
@@ -309,6 +310,11 @@ export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
   /** Why a frame that arrives is lost; 0: it is not. */
   protected lossOf(from: number, packet: Packet): number {
     return this.losses.takes(from, packet.opcode === Opcode.Pfc) ? LinkLoss : 0
+  }
+
+  /** Why a packet that a switch would send by a port is lost there; 0: it is not. */
+  protected departureLossOf(_egress: number, _packet: Packet): number {
+    return 0
   }
 
   protected drop(packet: Packet, node: number, reason: number): void {

@@ -7,10 +7,11 @@ import * as P from "./PortTable.ts"
 
 /**
  * The exact kernel with links that go down and up, and rates of loss that change. A link that is down cuts off what is
- * on it, both ways; what waits at its ports is dropped, and pauses of either end are over. A port of such a link looks
- * busy, so that nobody has to ask; and each arrival is looked at for losses, which other kernels do not pay for.
+ * on it, both ways; what waits at its ports is dropped, and pauses of either end are over. What a switch sends there,
+ * for its routes do not know yet, is dropped; a host's packets wait. A port of such a link looks busy, so that nobody has
+ * to ask; and each arrival is looked at for losses, which other kernels do not pay for.
  *
- * Routes are the world's affair: it clears `paths`, and its switches choose ports of links that are up.
+ * Routes are the world's affair: it clears `paths` when they have changed.
  */
 export class FaultyKernel extends ExactKernel {
   /** Of each port: its link is down; and the completion of what it was sending then is still to come. */
@@ -124,6 +125,12 @@ export class FaultyKernel extends ExactKernel {
       return LinkDown
     }
     return super.lossOf(from, packet)
+  }
+
+  protected override departureLossOf(egress: number, packet: Packet): number {
+    if (this.down[egress] === 0) return 0
+    this.tracer?.dropped?.(this.time, egress, 0, packet)
+    return LinkDown
   }
 
   /** When a frame that arrives now began to be sent. */

@@ -9,6 +9,6 @@ export interface Tracer {
   enqueued(now: Time, port: number, queue: number, packet: Packet): void
   /** A packet has left its queue and starts to be sent: queue lengths are those after it. */
   dequeued(now: Time, port: number, queue: number, packet: Packet): void
-  /** A frame is dropped because a link is down: at the end of it, or waiting at `port`, which it has left. */
+  /** A frame is dropped because a link is down: at the end of it, or at `port`, which it would leave or has left. */
   dropped?(now: Time, port: number, queue: number, packet: Packet): void
 }

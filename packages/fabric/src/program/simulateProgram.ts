@@ -7,7 +7,7 @@ import { BufferTooSmall } from "@rdmakit/switch"
 import { TopologyError } from "@rdmakit/topology"
 import { RcOptionsError, type VerbsOptions } from "@rdmakit/transport-ib"
 import { Context, Effect, Exit, Option } from "effect"
-import { Faults, NetworkInvalid, Scheduling, SwitchModel, Topology } from "../Fabric.ts"
+import { Faults, NetworkInvalid, RouteConvergence, Scheduling, SwitchModel, Topology } from "../Fabric.ts"
 import type { RunFault } from "../simulate.ts"
 import type { Links } from "../verbs/Links.ts"
 import { VerbsNetwork } from "../verbs/VerbsNetwork.ts"
@@ -120,6 +120,7 @@ const assemble = (options: ProgramOptions): Effect.Effect<VerbsNetwork, NetworkI
       queuePairs: yield* QueuePairs,
       discipline: yield* Scheduling,
       faults: yield* Faults,
+      convergencePs: yield* RouteConvergence,
       ...(controller === undefined ? {} : { controller }),
     }
     const { until: _, ...rest }: ProgramOptions = options

@@ -1,3 +1,4 @@
+import type { Time } from "@rdmakit/protocol"
 import type { ImpairedKernel, Impairment } from "@rdmakit/sim"
 import { type Graph, type Ports, type Routes, TopologyError } from "@rdmakit/topology"
 
@@ -8,8 +9,14 @@ export interface LinksOptions {
   readonly kernel: ImpairedKernel
   /** Runs something as an event of its own, at once. */
   readonly asEvent: (action: () => void) => void
-  /** Links have gone down or come up, and routes have followed; a port of a link that went down drops what it holds. */
+  /** How long routes take to follow, ps. */
+  readonly convergencePs: Time
+  /** `reroute` is to be called at a time. */
+  readonly rerouteAt: (time: Time, link: number, up: boolean) => void
+  /** A link has gone down or come up: a port of a link that went down drops what it holds. */
   readonly onChange: (link: number, up: boolean) => void
+  /** Routes have followed. */
+  readonly onReroute: () => void
 }
 
 /** Which way over a link: from its end a to its end b, back, or both. */
@@ -21,11 +28,14 @@ export type Direction = "both" | "forward" | "backward"
  */
 export class Links {
   private readonly options: LinksOptions
-  private readonly changing: Array<boolean>
+  /** As they were asked to be, and as they are. */
+  private readonly asked: Array<boolean>
+  private readonly up: Array<boolean>
 
   constructor(options: LinksOptions) {
     this.options = options
-    this.changing = options.graph.links.map(() => true)
+    this.asked = options.graph.links.map(() => true)
+    this.up = this.asked.slice()
   }
 
   /** How many there are, numbered from 0 as in the graph. */
@@ -41,7 +51,7 @@ export class Links {
   }
 
   isUp(link: number): boolean {
-    return this.options.routes.isUp(this.known(link))
+    return this.up[this.known(link)]!
   }
 
   /**
@@ -59,24 +69,36 @@ export class Links {
   }
 
   /**
-   * Takes a link down, or up again: routes follow at once. What is on it, or waits at its ports, is lost.
+   * Takes a link down, or up again: routes follow, at once or when they have converged. What is on it, or waits at its
+   * ports, is lost.
    * @throws TopologyError "unknown-link"
    */
   set(link: number, up: boolean): void {
     this.known(link)
-    if (this.changing[link] === up) return
-    this.changing[link] = up
+    if (this.asked[link] === up) return
+    this.asked[link] = up
     this.options.asEvent(() => this.change(link, up))
   }
 
   private change(link: number, up: boolean): void {
-    const { routes, kernel, onChange } = this.options
-    if (routes.isUp(link) === up) return
-    routes.setLink(link, up)
-    kernel.paths.clear()
+    const { kernel, onChange, convergencePs, rerouteAt } = this.options
+    if (this.up[link] === up) return
+    this.up[link] = up
     if (!up) kernel.takeDown(link)
     onChange(link, up)
+    if (convergencePs === 0) this.reroute(link, up)
+    else rerouteAt(kernel.now + convergencePs, link, up)
     if (up) kernel.bringUp(link)
+    // What a host would send by it and has no other way is lost at once, as later packets are.
+    else for (const port of [2 * link, 2 * link + 1]) kernel.kick(kernel.now, port)
+  }
+
+  /** Routing has found out what became of a link. */
+  reroute(link: number, up: boolean): void {
+    const { routes, kernel, onReroute } = this.options
+    routes.setLink(link, up)
+    kernel.paths.clear()
+    onReroute()
   }
 
   private known(link: number): number {

@@ -14,7 +14,7 @@ import { ExactDelays, type Graph, hostsOf, Ports, Routes, validate } from "@rdma
 import { RcOptionsError, verbsTransport } from "@rdmakit/transport-ib"
 import { hash32 } from "@rdmakit/units"
 import { frameBytesOf, type NetworkContext } from "../Models.ts"
-import { checkedFaults } from "../NativeParts.ts"
+import { checkedConvergence, checkedFaults } from "../NativeParts.ts"
 import { sharedBufferSwitches } from "../NativeSwitch.ts"
 import type { Wheel } from "../program/Wheel.ts"
 import { ArrivalDigest } from "./ArrivalDigest.ts"
@@ -30,7 +30,7 @@ import { VerbsNic } from "./VerbsNic.ts"
 import { deviceFrames, hopsOf, verbsKernel } from "./verbsKernel.ts"
 
 /** What events of the network's own are about: queue pairs that were kicked, links, frames that are late, faults of the plan. */
-const Call = { Flush: 0, Action: 1, Late: 2, Fault: 3 } as const
+const Call = { Flush: 0, Action: 1, Late: 2, Fault: 3, Reroute: 4 } as const
 /** An acknowledgement waits at its host as soon as any priority but that of control is paused. */
 const CONTROL_PAUSE_MASK = 0xfe
 const DEVICE_STREAM = 0x64657600
@@ -128,7 +128,10 @@ export class VerbsNetwork implements Wheel {
       routes: this.routes,
       kernel: this.kernel,
       asEvent: (action) => this.act(action),
+      convergencePs: checkedConvergence(options.convergencePs),
+      rerouteAt: (time, link, up) => this.kernel.callAt(time, Call.Reroute, 2 * link + Number(up)),
       onChange: (link, up) => this.linkChanged(link, up),
+      onReroute: () => this.rerouted(),
     })
     this.addSwitches(context)
     this.scheduler = this.makeScheduler()
@@ -220,7 +223,7 @@ export class VerbsNetwork implements Wheel {
   }
   /** Whether a link of the host is up. */
   isLinked(node: number): boolean {
-    return this.ports.portsOf(node).some((port) => this.routes.isUp(port >> 1))
+    return this.ports.portsOf(node).some((port) => this.links.isUp(port >> 1))
   }
 
   /** What a controller starts from, ps. */
@@ -272,6 +275,7 @@ export class VerbsNetwork implements Wheel {
     if (target === Call.Flush) this.flush(now)
     else if (target === Call.Late) this.kernel.arriveLate(argument)
     else if (target === Call.Fault) this.fault(argument)
+    else if (target === Call.Reroute) this.links.reroute(argument >> 1, (argument & 1) === 1)
     else {
       const { actions } = this
       this.actions = []
@@ -301,11 +305,12 @@ export class VerbsNetwork implements Wheel {
   private linkChanged(link: number, up: boolean): void {
     const ends = [2 * link, 2 * link + 1].filter((port) => this.isHost(this.ports.node[port]!))
     if (!up) for (const port of ends) this.nic.dropWaiting(port)
+    for (const port of ends) this.device(this.ports.node[port]!)!.handleLinkChange()
+  }
+
+  private rerouted(): void {
     this.paths.lay()
     for (const node of this.hosts.keys()) if (this.ports.portsOf(node).length > 1) this.listAnew(node)
-    for (const port of ends) this.device(this.ports.node[port]!)!.handleLinkChange()
-    // What has no other way is lost at once, as later packets are.
-    if (!up) for (const port of ends) this.kernel.kick(this.now, port)
   }
 
   /** Queue pairs of a host with several links go to the ports that routes now give them, in the order they were made. */

@@ -33,6 +33,8 @@ export interface VerbsNetworkOptions {
   readonly kernel?: WorldParts["kernel"]
   /** What happens to links, and when. */
   readonly faults?: ReadonlyArray<LinkFault>
+  /** How long routes take to follow a link that goes down or comes up, ps. Default 0. */
+  readonly convergencePs?: Time
   /** How the device of a host differs; by default it is called rdmakit0 and has the limits of Linux's rxe. */
   readonly device?: (node: number) => DeviceOptions
   /** How a host chooses which queue pair sends. Default `ReadyListNic`. */
