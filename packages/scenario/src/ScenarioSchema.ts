@@ -143,8 +143,9 @@ const TransportSection = Schema.Struct({
   ackTimeout: Schema.optionalKey(Never),
   retryCount: Schema.optionalKey(whole(0, 2 ** 31)),
   repace: Schema.optionalKey(Flag),
-  /** What is sent again after a loss. Default go-back-n; the next four are for selective-repeat. */
-  recovery: Schema.optionalKey(words(["go-back-n", "selective-repeat"])),
+  /** What is sent again after a loss. Default go-back-n; `restartSize` is for go-back-0, the next four for selective-repeat. */
+  recovery: Schema.optionalKey(words(["go-back-n", "selective-repeat", "go-back-0", "timeout"])),
+  restartSize: Schema.optionalKey(positiveSize),
   bdpPackets: Schema.optionalKey(whole(1, REORDER_MAX)),
   reorderPackets: Schema.optionalKey(whole(1, REORDER_MAX)),
   ackTimeoutHigh: Schema.optionalKey(Never),

@@ -91,6 +91,7 @@ export const transportNames: Readonly<
   retryCount: "retryCount",
   repace: "repace",
   recovery: "recovery",
+  restartSize: "restartBytes",
   bdpPackets: "bdpPackets",
   reorderPackets: "reorderPackets",
   ackTimeoutHigh: "ackTimeoutHighPs",

@@ -18,15 +18,20 @@ const made = (settings: TransportSettings) => nativeTransport(settings, hpcc(hpc
 const fieldOf = (setting: string): string | undefined =>
   Object.entries(transportNames).find(([, name]) => name === setting)?.[0]
 
+/** What `ackTimeout` is by default with selective repeat, which alone has another. */
+const selectiveTimeout = (): string => formatTime(made({ recovery: "selective-repeat" }).ackTimeoutPs)
+
 /** The faults of a section whose fields are right one by one. What holds between them the transport says itself. */
 export const transportFaults = (section: ScenarioTransport, document: FieldSource): ReadonlyArray<Ns3FormatError> => {
   if (section.name !== undefined && section.name !== "rc") return []
   if (section.recovery !== "selective-repeat") {
     const own = ["bdpPackets", "reorderPackets", "ackTimeoutHigh", "ackTimeoutFewPackets"] as const
-    const hint = "go-back-n limits neither, and has one timeout"
-    return own
-      .filter((key) => section[key] !== undefined)
-      .map((key) => document.fault(["transport", key], { expected: "recovery: selective-repeat", hint }))
+    const hint = `${section.recovery ?? "go-back-n"} limits neither, and has one timeout`
+    const misplaced = own.filter((key) => section[key] !== undefined)
+    if (misplaced.length > 0)
+      return misplaced.map((key) =>
+        document.fault(["transport", key], { expected: "recovery: selective-repeat", hint }),
+      )
   }
   try {
     made(transportSettings(section))
@@ -35,9 +40,8 @@ export const transportFaults = (section: ScenarioTransport, document: FieldSourc
     if (!(error instanceof RcOptionsError)) throw error
     const field = fieldOf(error.option)
     const expected = error.expected.replace(/\w+/g, (word) => fieldOf(word) ?? word)
-    const timeout = formatTime(made({ recovery: section.recovery }).ackTimeoutPs)
     const isUnsaid = field === "ackTimeoutHigh" && section.ackTimeout === undefined
-    const hint = isUnsaid ? `ackTimeout is ${timeout} unless it is given` : undefined
+    const hint = isUnsaid ? `ackTimeout is ${selectiveTimeout()} unless it is given` : undefined
     return [document.fault(field === undefined ? ["transport"] : ["transport", field], { expected, hint })]
   }
 }

@@ -109,6 +109,20 @@ transport:
     expect(runToEnd(new ScenarioSimulation(inputs)).flowsFinished).toBe(3)
   })
 
+  it("beside go-back-0, with parts of a message, and timeouts alone: each loses more time than the one before", async () => {
+    const text = (rest: string) => `${star}${lossy}transport: { mtu: 1000, ackTimeout: 1ms, ${rest} }`
+    const kinds = ["recovery: go-back-n", "recovery: go-back-0, restartSize: 100KB", "recovery: timeout"]
+    const outcomes = []
+    for (const kind of kinds) outcomes.push(await run(text(kind)))
+    expect(outcomes.map(({ flowsFinished }) => flowsFinished)).toEqual([3, 3, 3])
+    const [some, more, most] = outcomes.map(({ simulatedPs }) => simulatedPs)
+    expect(more).toBeGreaterThan(some!)
+    expect(most).toBeGreaterThan(more!)
+    expect(await refused(text("restartSize: 100KB"))).toMatch(/restartSize.*given with go-back-0 alone/)
+    expect(await refused(text("recovery: go-back-0, restartSize: 1500"))).toMatch(/a multiple of mtu, 1000/)
+    expect(await refused(text("recovery: go-back-0, bdpPackets: 3"))).toMatch(/go-back-0 limits neither/)
+  })
+
   it("whose options contradict each other is refused", async () => {
     expect(await refused(`${star}transport: { bdpPackets: 10 }`)).toMatch(
       /transport.bdpPackets: found "10", expected recovery: selective-repeat/,

@@ -37,9 +37,16 @@ export interface RcConfig {
   /**
    * What is sent again after a loss. "go-back-n", the default: all from the lost packet on (IBTA 1.7 §9.7).
    * "selective-repeat": only what is lost, as IRN has it (Mittal et al., SIGCOMM 2018, §3): the receiver keeps what comes
-   * out of order and tells of it by NAKs, and at most `bdpPackets` are in flight. The next four options are for it.
+   * out of order and tells of it by NAKs, and at most `bdpPackets` are in flight; the four options after `restartBytes`
+   * are for it. "go-back-0": the whole message (Guo et al., SIGCOMM 2016, §4.1), or so much of it as `restartBytes` says.
+   * "timeout": go-back-n whose receiver says nothing of a gap.
    */
-  readonly recovery: "go-back-n" | "selective-repeat"
+  readonly recovery: "go-back-n" | "selective-repeat" | "go-back-0" | "timeout"
+  /**
+   * Of go-back-0: a message is taken as several of this many bytes, whole packets. Undefined, the default: a loss takes
+   * both ends back to its beginning, however long it is.
+   */
+  readonly restartBytes?: number
   /**
    * Most packets in flight, from the oldest unacknowledged one on (BDP-FC, IRN §3.2). An integer, at least 1 and at most
    * `reorderPackets`. Undefined, the default: the bandwidth-delay product of the path, in packets.
@@ -168,11 +175,19 @@ export const rcConfig = (options: RcOptions): RcConfig => {
   return config
 }
 
+const recoveries: ReadonlyArray<RcConfig["recovery"]> = ["go-back-n", "selective-repeat", "go-back-0", "timeout"]
+
 const checkRecovery = (config: RcConfig): void => {
   const { recovery, ns3BackToZero, ns3AckChunkBytes = 0, mtuBytes, bdpPackets, reorderPackets } = config
-  check("recovery", recovery, ["go-back-n", "selective-repeat"].includes(recovery), "go-back-n or selective-repeat")
+  check("recovery", recovery, recoveries.includes(recovery), recoveries.join(" or "))
+  const { restartBytes } = config
+  if (restartBytes !== undefined) {
+    check("restartBytes", restartBytes, recovery === "go-back-0", "given with go-back-0 alone")
+    const whole = restartBytes > 0 && restartBytes % mtuBytes === 0
+    check("restartBytes", restartBytes, whole, `a multiple of mtuBytes, ${mtuBytes}`)
+  }
   if (ns3BackToZero === true) {
-    check("ns3BackToZero", ns3BackToZero, recovery === "go-back-n", "false with selective repeat")
+    check("ns3BackToZero", ns3BackToZero, recovery === "go-back-n", "false unless recovery is go-back-n")
     const whole = ns3AckChunkBytes > 0 && ns3AckChunkBytes % mtuBytes === 0
     check("ns3AckChunkBytes", ns3AckChunkBytes, whole, `a multiple of mtuBytes, ${mtuBytes}, with ns3BackToZero`)
   }
@@ -183,7 +198,7 @@ const checkRecovery = (config: RcConfig): void => {
     check("bdpPackets", bdpPackets, bdpPackets <= reorderPackets, `at most reorderPackets, ${reorderPackets}`)
   }
   const { ackTimeoutHighPs, ackTimeoutPs } = config
-  const reached = recovery === "go-back-n" || ackTimeoutHighPs >= ackTimeoutPs
+  const reached = recovery !== "selective-repeat" || ackTimeoutHighPs >= ackTimeoutPs
   check("ackTimeoutHighPs", ackTimeoutHighPs, ackTimeoutHighPs > 0 && reached, "a time of at least ackTimeoutPs")
   checkInteger("ackTimeoutFewPackets", config.ackTimeoutFewPackets, 0)
 }

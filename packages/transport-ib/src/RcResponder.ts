@@ -59,7 +59,8 @@ export abstract class RcResponder {
       this.nakFor = -1
       if (this.owesAck(packet)) this.reply(packet, Opcode.Acknowledge, this.expected - 1)
     } else if (ahead > 0) {
-      if (this.nakFor !== this.expected || now >= this.nakTime) {
+      const isSilent = config.recovery === "timeout" || (this.nakFor === this.expected && now < this.nakTime)
+      if (!isSilent) {
         this.nakFor = this.expected
         this.nakTime = now + config.nakIntervalPs
         this.reply(packet, Opcode.NakSequence, this.expected)

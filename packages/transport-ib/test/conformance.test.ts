@@ -45,6 +45,11 @@ transportSuite(
   { failsWithinPs: 8.1 * 4e9 },
 )
 transportSuite(underTest("… without a timeout", { ackTimeoutPs: NEVER }, 1024), { recovers: false })
+transportSuite(underTest("… whose receiver is silent about gaps", { recovery: "timeout" }, 1024), expectations)
+transportSuite(
+  underTest("… that begins again in parts of two packets", { recovery: "go-back-0", restartBytes: 2048 }, 1024),
+  expectations,
+)
 
 const selective: Partial<RcOptions> = { recovery: "selective-repeat", bdpPackets: 20 }
 // Eight timeouts of 100 µs, or of 320 with more than three packets out.

@@ -63,10 +63,16 @@ describe("options of a reliable connection", () => {
     ["reorderPackets", 2 ** 20 + 1],
     ["ackTimeoutHighPs", 0],
     ["ackTimeoutFewPackets", -1],
+    ["restartBytes", 4096],
   ])("refuse %s %d", (option, value) => {
     const make = () => rcConfig({ controller, [option]: value })
     expect(make).toThrow(RcOptionsError)
     expect(make).toThrow(expect.objectContaining({ _tag: "RcOptionsError", option, value }))
+  })
+
+  it.each([0, 1000, 1536])("refuse to begin again in parts of %d bytes, which are no whole packets", (restartBytes) => {
+    expect(() => rcConfig({ controller, recovery: "go-back-0", restartBytes })).toThrow(/a multiple of mtuBytes, 1024/)
+    expect(rcConfig({ controller, recovery: "go-back-0", restartBytes: 2048 })).toMatchObject({ restartBytes: 2048 })
   })
 
   it.each([-1, 0.5, Number.NaN, Infinity, 2 ** 53])("refuse a message of %d bytes", (writeBytes) => {

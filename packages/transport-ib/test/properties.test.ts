@@ -21,6 +21,7 @@ const connectionOptions = fc.record({
   ackTimeoutPs: fc.constantFrom(10e6, 100e6),
   telemetry: fc.boolean(),
   repace: fc.boolean(),
+  recovery: fc.constantFrom("go-back-n" as const, "timeout" as const),
 })
 
 const sizes = fc.array(fc.constantFrom(0, 1, 6, 7, 8, 99, 100, 101, 350), { minLength: 1, maxLength: 10 })
