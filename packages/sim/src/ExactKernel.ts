@@ -376,6 +376,11 @@ export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
     this.onPfcSent?.()
     const node = this.nodeOf[port]!
     if (this.fused && node >= 0) this.notePfc(node, port, priority, pause)
+    this.enqueue(port, 0, this.pfcFrame(now, port, priority, pause))
+  }
+
+  protected pfcFrame(now: Time, port: number, priority: number, pause: boolean): number {
+    const node = this.nodeOf[port]!
     const handle = this.pool.alloc()
     const packet = this.packet.at(handle)
     packet.meta = Opcode.Pfc | (pause ? Flag.Pause : 0) | (priority << 24)
@@ -385,7 +390,7 @@ export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
     // What the frame reports: bytes of that priority waiting at the port (a debugging aid of the ns-3 model).
     packet.payloadBytes = 0
     packet.flow = this.queues.bytes(port, priority)
-    this.enqueue(port, 0, handle)
+    return handle
   }
 
   // --- queues

@@ -98,23 +98,23 @@ export class FaultyKernel extends ExactKernel {
     }
   }
 
-  /** Drops all that waits at a switch's port, in the order in which it would have been sent. */
+  /** Drops all that waits in the queues of a port, in the order in which it would have been sent. A host's are empty, or hold PFC. */
   private empty(
     port: number,
     quietly: boolean,
     onQueued: ((port: number, queue: number, packet: Packet) => void) | undefined,
   ): void {
     const node = this.nodeOf[port]!
-    if (node < 0) return
+    const policy = node < 0 ? undefined : this.switches[node]!
     const { queues } = this
     for (let queue = queues.next(port); queue >= 0; queue = queues.next(port)) {
       const handle = queues.dequeue(port, queue)
       this.ports[(port << P.PORT_SHIFT) | P.STATE]! |= P.Busy.Scheduled
-      if (!quietly) this.switches[node]!.dequeued(this.time, this.packet.at(handle), port, queue)
+      if (!quietly) policy?.dequeued(this.time, this.packet.at(handle), port, queue)
       const packet = this.packet.at(handle)
       this.tracer?.dropped?.(this.time, port, queue, packet)
       onQueued?.(port, queue, packet)
-      this.drop(packet, node, LinkDown)
+      this.drop(packet, node < 0 ? ~node : node, LinkDown)
     }
   }
 

@@ -7,6 +7,10 @@ export const LinkLoss = -16
 export const LinkDown = -17
 /** Came damaged: its checksum was wrong. */
 export const LinkCorruption = -18
+/** Gone without a trace, for a link that is up takes no packets of its flow. */
+export const BlackHole = -19
+/** Found no room in the buffer of a slow receiver. */
+export const ReceiverOverflow = -20
 
 /** Which frames get lost on the links they cross: by chance, by number, or as a model with draws of its own says. */
 export class FrameLosses {

@@ -1,10 +1,16 @@
+import type { Packet } from "@rdmakit/packet"
 import type { Time } from "@rdmakit/protocol"
-import { MICROSECOND, uniform } from "@rdmakit/units"
+import { hash32, MICROSECOND, uniform } from "@rdmakit/units"
 
 /** What a link does to the frames that cross it, in one direction. Probabilities are from 0 to 1, each by default 0. */
 export interface Impairment {
   /** The frame is gone. */
   readonly loss?: number
+  /**
+   * The share of flows whose frames all vanish, while the link stays up for routing. A hash of the frame's hosts and UDP
+   * ports decides, so that flows of several paths lose some of them.
+   */
+  readonly blackHole?: number
   /** Bits of it are turned: who takes it finds its checksum wrong and drops it. */
   readonly corruption?: number
   /** The frame comes twice. */
@@ -19,7 +25,7 @@ export interface Impairment {
 
 /** What becomes of one frame. Whoever holds one never keeps it. */
 export interface Fate {
-  kind: "passed" | "lost" | "corrupted"
+  kind: "passed" | "vanished" | "lost" | "corrupted"
   /** How much later it comes, ps. */
   latePs: Time
   /** How much later its double comes, ps; -1: it has none. */
@@ -31,6 +37,7 @@ const DRAWS = 8
 const REORDER_PS = 200 * MICROSECOND
 /** Keeps these draws apart from those for losses, which have the same seed and port. */
 const STREAM = 0x1a9a0000
+const BLACK_HOLES = 0x1a9b0000
 
 /** Draws what becomes of the frames from one port: the same seed and the same frames, the same fates. */
 export class ImpairedLink {
@@ -47,16 +54,22 @@ export class ImpairedLink {
     this.impairment = impairment
   }
 
-  next(): Fate {
+  next({ source, destination, udpPorts }: Packet): Fate {
     const { fate, impairment } = this
-    const { loss = 0, corruption = 0, duplication = 0, reordering = 0 } = impairment
+    const { blackHole = 0, loss = 0, corruption = 0, duplication = 0, reordering = 0 } = impairment
     const place = DRAWS * this.crossed++
     const draw = (index: number): number => uniform(this.seed, this.port, place + index)
-    fate.kind = loss > 0 && draw(0) < loss ? "lost" : corruption > 0 && draw(1) < corruption ? "corrupted" : "passed"
+    if (blackHole > 0 && this.flowDraw(source, destination, udpPorts) < blackHole) fate.kind = "vanished"
+    else if (loss > 0 && draw(0) < loss) fate.kind = "lost"
+    else fate.kind = corruption > 0 && draw(1) < corruption ? "corrupted" : "passed"
     fate.doublePs = duplication > 0 && draw(2) < duplication ? this.delay(draw(3)) : -1
     const late = reordering > 0 && draw(4) < reordering ? (impairment.reorderPs ?? REORDER_PS) : 0
     fate.latePs = late + (impairment.delayPs === undefined ? 0 : this.delay(draw(5)))
     return fate
+  }
+
+  private flowDraw(source: number, destination: number, udpPorts: number): number {
+    return uniform(this.seed ^ STREAM ^ BLACK_HOLES, this.port, hash32(source, destination, udpPorts))
   }
 
   private delay(draw: number): Time {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { ImpairedKernel, LinkCorruption, LinkDown, LinkLoss } from "../src/index.ts"
+import { BlackHole, ImpairedKernel, LinkCorruption, LinkDown, LinkLoss } from "../src/index.ts"
 import { Bench, type BenchOptions, twoHosts } from "./bench.ts"
 
 const LATE = 2
@@ -97,5 +97,47 @@ describe("an impaired link", () => {
     expect(bench.delivered).toEqual([])
     expect(bench.dropped).toEqual([{ now: 7000, node: 2, psn: 0, reason: LinkDown }])
     expect(bench.pool.alive).toBe(0)
+  })
+})
+
+describe("a silent black hole", () => {
+  /** Hosts 1 to 40 send five packets each to host 0: they cross port 1, the switch's. */
+  const swallowed = (share: number, seed: number) => {
+    const hosts = 41
+    const links = Array.from({ length: hosts }, (_, host) => ({ between: [host, hosts] as const }))
+    const bench = new Bench({ hosts, switches: 1, links, seed }, ImpairedKernel)
+    const kernel = bench.kernel as ImpairedKernel
+    kernel.impair(1, { blackHole: share })
+    for (let host = 1; host < hosts; host++) bench.send(0, host, 0, {}, 5)
+    bench.run()
+    expect(bench.pool.alive).toBe(0)
+    expect(kernel.dropCounts[-BlackHole]).toBe(200 - bench.delivered.length)
+    const counts = new Map<number, number>()
+    for (const { flow } of bench.delivered) counts.set(flow, (counts.get(flow) ?? 0) + 1)
+    return counts
+  }
+
+  it("takes all packets of a share of the flows, and none of the others", () => {
+    const seen = Array.from({ length: 20 }, (_, seed) => {
+      const counts = swallowed(0.5, seed)
+      expect(new Set(counts.values())).toEqual(new Set([5]))
+      return counts.size
+    })
+    // 800 flows, half of them by chance: 400, with a standard deviation of 14.
+    const passed = seen.reduce((sum, each) => sum + each)
+    expect(passed).toBeGreaterThan(340)
+    expect(passed).toBeLessThan(460)
+  })
+
+  it("of a share of 1 takes all, of 0 none", () => {
+    expect(swallowed(1, 3).size).toBe(0)
+    expect(swallowed(0, 3).size).toBe(40)
+  })
+
+  it("of one direction lets the other pass", () => {
+    const { bench, kernel } = impaired()
+    kernel.impair(1, { blackHole: 1 })
+    bench.run()
+    expect(bench.delivered.length).toBe(12)
   })
 })
