@@ -50,6 +50,8 @@ export type Metric =
   | { readonly kind: "finished" }
   /** Payload of the flows that have ended by then, bit/s. */
   | { readonly kind: "delivered"; readonly to: string }
+  /** Acknowledged payload of all flows, from the first start to the last end or the stop, as a share of this rate. */
+  | { readonly kind: "carried"; readonly of: string }
   /** Numbers by which the controller's preset and, where it needs marks, the switches are set. */
   | { readonly kind: "parameters" }
   /**
@@ -72,6 +74,8 @@ export interface Claim {
   readonly id: string
   readonly what: string
   readonly metric: Metric
+  /** Of a figure with a sweep: the point at which it is measured. */
+  readonly point?: string
   readonly unit: Unit
   readonly mark: Mark
   /** By system. Systems whose published numbers differ by more than the tolerance must come in the same order. */
@@ -127,6 +131,12 @@ export interface Probe {
   readonly until?: string
 }
 
+/** One thing that changes from run to run: every system runs at each of the points. */
+export interface Sweep {
+  readonly what: string
+  readonly points: ReadonlyArray<{ readonly name: string; readonly scenario: ScenarioPart }>
+}
+
 export type Picture =
   | {
       readonly kind: "queue" | "throughput" | "goodput"
@@ -136,6 +146,15 @@ export type Picture =
     }
   | { readonly kind: "queue-distribution"; readonly title: string; readonly from?: string }
   | { readonly kind: "slowdown-by-size"; readonly title: string; readonly at: "p50" | "p95" | "p99" }
+  /** Of figures with a sweep: a metric at each of the points, of these systems or of all. */
+  | {
+      readonly kind: "by-point"
+      readonly title: string
+      readonly metric: Metric
+      readonly unit: Unit
+      readonly logarithmic?: boolean
+      readonly systems?: ReadonlyArray<string>
+    }
   /** Of figures of formats: the share of a message's octets that is no payload, by its size. */
   | { readonly kind: "overhead-by-size"; readonly title: string }
 
@@ -152,6 +171,7 @@ export interface Figure {
   /** What is compared are formats, octet by octet: nothing is simulated. */
   readonly octets?: { readonly ethernetMtuBytes: number }
   readonly systems: ReadonlyArray<System>
+  readonly sweep?: Sweep
   readonly probe?: Probe
   readonly pictures: ReadonlyArray<Picture>
   readonly claims: ReadonlyArray<Claim>

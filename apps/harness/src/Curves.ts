@@ -25,6 +25,8 @@ export const curvesOf = (picture: Picture, finished: Finished): Curve => {
       )
     case "queue-distribution":
       return distributionOf(picture, finished)
+    case "by-point":
+      throw new TypeError("values by point are a picture of sweeps, not of one run")
     case "overhead-by-size":
       throw new TypeError("overhead by size is a picture of formats, not of runs")
     case "slowdown-by-size":

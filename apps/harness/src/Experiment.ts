@@ -1,9 +1,11 @@
+import { createHash } from "node:crypto"
+import { type FlowEngine, NEVER } from "@rdmakit/protocol"
 import { controllers, loadScenario, type RunOutcome, ScenarioSimulation, slowdownsOf } from "@rdmakit/scenario"
 import { parseTime } from "@rdmakit/units"
 import { Effect, FileSystem, Layer, Path } from "effect"
 import type { Extent, Figure, Scale, ScenarioPart, System } from "./Claim.ts"
 import { type Curve, curvesOf } from "./Curves.ts"
-import { measure } from "./Measure.ts"
+import { type Finished, measure } from "./Measure.ts"
 import { type MeasuredPackets, measureOctets } from "./OctetMeasure.ts"
 import { Samples } from "./Samples.ts"
 
@@ -29,12 +31,21 @@ export interface Measured {
 
 const BATCH = 1 << 20
 
-/** The scenario of a system at a scale, as `rdmakit run` would read it. */
-export const scenarioOf = (figure: Figure, system: System, scale: Scale): ScenarioPart => ({
+/** One of the points of a figure's sweep. */
+type Point = NonNullable<Figure["sweep"]>["points"][number]
+
+/** The scenario of a system at a scale, as `rdmakit run` would read it; of a sweep at its first point by default. */
+export const scenarioOf = (
+  figure: Figure,
+  system: System,
+  scale: Scale,
+  point: Point | undefined = figure.sweep?.points[0],
+): ScenarioPart => ({
   name: `${figure.id} ${system.name}`,
   ...figure.scenario,
   ...extentOf(figure, scale).scenario,
   ...system.scenario,
+  ...point?.scenario,
 })
 
 export const extentOf = (figure: Figure, scale: Scale): Extent => figure.extents[scale]
@@ -43,8 +54,8 @@ export const extentOf = (figure: Figure, scale: Scale): Extent => figure.extents
 const services = Layer.merge(FileSystem.layerNoop({}), Path.layer)
 
 /** Reads and checks the scenario. Rejects with `InputsRefused`. */
-export const inputsOf = (figure: Figure, system: System, scale: Scale) => {
-  const octets = new TextEncoder().encode(JSON.stringify(scenarioOf(figure, system, scale)))
+export const inputsOf = (figure: Figure, system: System, scale: Scale, point?: Point) => {
+  const octets = new TextEncoder().encode(JSON.stringify(scenarioOf(figure, system, scale, point)))
   const name = `${figure.id}.json`
   return Effect.runPromise(loadScenario(name, { workingDirectory: "/", octets }).pipe(Effect.provide(services)))
 }
@@ -52,37 +63,85 @@ export const inputsOf = (figure: Figure, system: System, scale: Scale) => {
 /** Runs a system and measures what the figure's claims and pictures need. Same inputs, same result. */
 export const runSystem = async (figure: Figure, system: System, scale: Scale): Promise<Measured> => {
   if (figure.octets !== undefined) return measureOctets(figure, system)
-  const inputs = await inputsOf(figure, system, scale)
-  const run = new ScenarioSimulation(inputs)
+  if (figure.sweep !== undefined) return runSweep(figure, system, scale, figure.sweep.points)
+  const finished = await runToEnd(figure, system, scale)
+  return {
+    figure: figure.id,
+    system: system.name,
+    values: Object.fromEntries(figure.claims.map(({ id, metric }) => [id, measure(metric, finished)])),
+    curves: figure.pictures.map((picture) => curvesOf(picture, finished)),
+    ...countsOf([finished.outcome]),
+  }
+}
+
+/** Runs a system at every point. A claim is measured at its own. */
+const runSweep = async (
+  figure: Figure,
+  system: System,
+  scale: Scale,
+  points: ReadonlyArray<Point>,
+): Promise<Measured> => {
+  const values: Record<string, number> = {}
+  const curves = figure.pictures.map((): Array<readonly [number, number]> => [])
+  const outcomes: Array<RunOutcome> = []
+  for (const [place, point] of points.entries()) {
+    const finished = await runToEnd(figure, system, scale, point)
+    for (const claim of figure.claims)
+      if (claim.point === point.name) values[claim.id] = measure(claim.metric, finished)
+    for (const [index, picture] of figure.pictures.entries())
+      if (picture.kind === "by-point") curves[index]!.push([place, measure(picture.metric, finished)])
+    outcomes.push(finished.outcome)
+  }
+  return { figure: figure.id, system: system.name, values, curves, ...countsOf(outcomes) }
+}
+
+const runToEnd = async (figure: Figure, system: System, scale: Scale, point?: Point): Promise<Finished> => {
+  const run = new ScenarioSimulation(await inputsOf(figure, system, scale, point))
   const { window, warmup } = extentOf(figure, scale)
   const samples = new Samples(run, figure.probe, window)
   while (run.step(BATCH)) {}
   samples.finish()
   const outcome = run.outcome(false)
   const start = outcome.flows.count > 0 ? outcome.flows.start[0]! : 0
-  const finished = {
+  return {
     outcome,
     samples,
     slowdowns: slowdownsOf(outcome),
+    acknowledgedBytes: acknowledgedBytesOf(run),
     countedFrom: warmup === undefined ? 0 : start + parseTime(warmup),
     parameters: parametersOf(system),
   }
-  const values = Object.fromEntries(figure.claims.map(({ id, metric }) => [id, measure(metric, finished)]))
+}
+
+/** What all flows together have been acknowledged of their bytes by the end. */
+const acknowledgedBytesOf = ({ world: { flows, endpoints } }: ScenarioSimulation): number => {
+  let bytes = 0
+  for (let flow = 0; flow < flows.count; flow++) {
+    const requester = endpoints.at(2 * flow) as FlowEngine | undefined
+    bytes += flows.finished[flow] !== NEVER ? flows.bytes[flow]! : (requester?.bytesAcknowledged ?? 0)
+  }
+  return bytes
+}
+
+/** What is told of runs beside their measures, all together. */
+const countsOf = (outcomes: ReadonlyArray<RunOutcome>) => {
+  const sum = (value: (outcome: RunOutcome) => number): number =>
+    outcomes.reduce((total, outcome) => total + value(outcome), 0)
   return {
-    figure: figure.id,
-    system: system.name,
-    values,
-    curves: figure.pictures.map((picture) => curvesOf(picture, finished)),
-    flowsTotal: outcome.flowsTotal,
-    flowsFinished: outcome.flowsFinished,
-    packetHops: outcome.packetHops,
-    simulatedPs: outcome.simulatedPs,
-    drops: dropsOf(outcome),
-    pauses: outcome.pfcPauses,
-    seed: outcome.seed,
-    digest: outcome.digest,
+    flowsTotal: sum(({ flowsTotal }) => flowsTotal),
+    flowsFinished: sum(({ flowsFinished }) => flowsFinished),
+    packetHops: sum(({ packetHops }) => packetHops),
+    simulatedPs: sum(({ simulatedPs }) => simulatedPs),
+    drops: sum(dropsOf),
+    pauses: sum(({ pfcPauses }) => pfcPauses),
+    seed: outcomes[0]!.seed,
+    digest: digestOf(outcomes.map(({ digest }) => digest)),
   }
 }
+
+/** Of one run its own; of several, 64 bits of theirs. */
+const digestOf = (digests: ReadonlyArray<string>): string =>
+  digests.length === 1 ? digests[0]! : createHash("sha256").update(digests.join(" ")).digest("hex").slice(0, 16)
 
 const dropsOf = ({ dropsByReason }: RunOutcome): number =>
   Object.values(dropsByReason).reduce((sum, count) => sum + count, 0)

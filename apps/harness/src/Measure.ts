@@ -1,7 +1,7 @@
 import type { RunOutcome } from "@rdmakit/fabric"
 import { jainIndex, quantile } from "@rdmakit/metrics"
 import { NEVER } from "@rdmakit/protocol"
-import { parseTime, SECOND } from "@rdmakit/units"
+import { parseRate, parseTime, SECOND } from "@rdmakit/units"
 import { labels } from "@rdmakit/workload"
 import type { FlowFilter, Metric, Statistic } from "./Claim.ts"
 import type { Samples } from "./Samples.ts"
@@ -11,6 +11,8 @@ export interface Finished {
   readonly outcome: RunOutcome
   readonly samples: Samples
   readonly slowdowns: Float64Array
+  /** Of all flows together, of those that have not finished too. */
+  readonly acknowledgedBytes: number
   /** Flows that start before it do not count, ps: the network has yet to fill. */
   readonly countedFrom: number
   /** Numbers that the controller and the switches' marking are set by. */
@@ -50,6 +52,8 @@ export const measure = (metric: Metric, finished: Finished): number => {
       return outcome.flowsFinished / outcome.flowsTotal
     case "delivered":
       return delivered(metric, outcome)
+    case "carried":
+      return (finished.acknowledgedBytes * 8 * SECOND) / (outcome.simulatedPs * parseRate(metric.of))
     case "parameters":
       return finished.parameters
     case "octets":

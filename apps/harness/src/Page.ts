@@ -8,7 +8,7 @@ import {
   style,
   tableHtml,
 } from "@rdmakit/scenario/report"
-import type { Picture, Scale } from "./Claim.ts"
+import type { Picture, Scale, Sweep } from "./Claim.ts"
 import type { EvaluatedClaim, EvaluatedFigure, Tally } from "./Evaluation.ts"
 import { packetsHtml } from "./PacketBars.ts"
 import { claimsJson } from "./tables.ts"
@@ -116,10 +116,12 @@ const largest = (lines: ReadonlyArray<Line>, index: 0 | 1): number =>
 /** The figure's own pictures, and published beside measured for each claim of three systems and more. */
 const chartsOf = ({ figure, runs, claims }: EvaluatedFigure): ReadonlyArray<Chart> => {
   const own = figure.pictures.map((picture, index): Chart => {
+    const chosen = picture.kind === "by-point" ? picture.systems : undefined
     const lines = runs
+      .filter(({ system }) => chosen === undefined || chosen.includes(system))
       .slice(0, SYSTEMS_MAX)
       .map(({ system, curves }) => ({ name: system, points: curves[index]!.map(([x, y]) => [x, y] as const) }))
-    return { title: picture.title, spec: specOf(picture, lines) }
+    return { title: picture.title, spec: specOf(picture, lines, figure.sweep) }
   })
   const compared = claims.filter(({ rows }) => rows.filter(({ published }) => published !== undefined).length >= 3)
   const charts = [
@@ -129,8 +131,9 @@ const chartsOf = ({ figure, runs, claims }: EvaluatedFigure): ReadonlyArray<Char
   return charts.length > 0 ? charts : claims.slice(0, 1).map(comparison)
 }
 
-const specOf = (picture: Picture, lines: ReadonlyArray<Line>): ChartSpec => {
+const specOf = (picture: Picture, lines: ReadonlyArray<Line>, sweep: Sweep | undefined): ChartSpec => {
   const description = picture.title
+  if (picture.kind === "by-point") return byPoint(picture, lines, sweep!)
   if (picture.kind === "slowdown-by-size") return bySize(description, lines)
   if (picture.kind === "overhead-by-size") return overheadBySize(description, lines)
   if (picture.kind === "queue-distribution") {
@@ -148,6 +151,19 @@ const specOf = (picture: Picture, lines: ReadonlyArray<Line>): ChartSpec => {
     y: { label: `${picture.kind}, ${name}`, unit: size },
     lines,
     fromLeast: picture.from !== undefined,
+  }
+}
+
+/** Points of the sweep are the places of the x axis. */
+const byPoint = (picture: Picture & { kind: "by-point" }, lines: ReadonlyArray<Line>, sweep: Sweep): ChartSpec => {
+  const { title, unit, logarithmic = false } = picture
+  const [name, size] = unitOf(largest(lines, 1), unit)
+  return {
+    description: title,
+    x: { label: sweep.what, unit: 1 },
+    y: { label: name, unit: size, logarithmic },
+    lines,
+    places: sweep.points.map((point) => point.name),
   }
 }
 

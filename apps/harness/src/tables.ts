@@ -1,3 +1,4 @@
+import type { Figure } from "./Claim.ts"
 import type { EvaluatedFigure, Tally } from "./Evaluation.ts"
 import { boundsOf } from "./Verdict.ts"
 
@@ -17,6 +18,7 @@ export const claimsJson = (figures: ReadonlyArray<EvaluatedFigure>, tally: Tally
     ...(figure.octets === undefined
       ? { runs: runs.map(({ values: _, curves: __, figure: ___, packets: ____, ...run }) => run) }
       : { formats: runs.map(formatJson) }),
+    ...(figure.sweep === undefined ? {} : { sweep: sweepJson(figure, runs) }),
     claims: claims.map(({ id, claim, unit, tolerance, noise, rows, order }) => ({
       id,
       what: claim.what,
@@ -38,6 +40,21 @@ export const claimsJson = (figures: ReadonlyArray<EvaluatedFigure>, tally: Tally
       },
     })),
   })),
+})
+
+/** What is in the pictures of a sweep, as numbers. */
+const sweepJson = ({ sweep, pictures }: Figure, runs: EvaluatedFigure["runs"]) => ({
+  what: sweep!.what,
+  points: sweep!.points.map(({ name }) => name),
+  pictures: pictures.flatMap((picture, index) =>
+    picture.kind !== "by-point"
+      ? []
+      : {
+          title: picture.title,
+          unit: picture.unit,
+          systems: runs.map(({ system, curves }) => ({ system, values: curves[index]!.map(([, y]) => finite(y)) })),
+        },
+  ),
 })
 
 /** What is in the pictures of formats, as numbers. */
