@@ -12,30 +12,32 @@ export class AddressHandle {
   readonly pd: ProtectionDomain
   readonly vector: AddressVector
   private readonly core: DeviceCore
+  private readonly path: PeerPath
   private readonly paths = new Map<number, PeerPath>()
   private alive = true
 
   constructor(core: DeviceCore, pd: ProtectionDomain, vector: AddressVector) {
     checkVector(core, "create_ah", "vector", vector)
-    if (core.world.resolve(vector, 0) === undefined) throw unreachable("create_ah", "vector", vector)
+    const path = core.world.resolve(vector, 0)
+    if (path === undefined) throw unreachable("create_ah", "vector", vector)
     core.resources.claim("addressHandles", core.limits.maxAh, "create_ah")
     this.core = core
     this.pd = pd
     this.vector = vector
+    this.path = path
+    core.handles.set(path.peer, (core.handles.get(path.peer) ?? 0) + 1)
     pd.retain()
+  }
+
+  /** Its path, for a queue pair whose packets choose their ways themselves. @throws DeviceError EINVAL when it is gone */
+  get sharedPath(): PeerPath {
+    this.refuseGone()
+    return this.path
   }
 
   /** The path of a queue pair's datagrams. @throws DeviceError EINVAL when it is gone, EHOSTUNREACH */
   pathFor(qpn: number): PeerPath {
-    if (!this.alive) {
-      throw new DeviceError(
-        "EINVAL",
-        "post_send",
-        "datagram.address",
-        "the handle is gone",
-        "destroy it after its last send",
-      )
-    }
+    this.refuseGone()
     let path = this.paths.get(qpn)
     if (path === undefined) {
       path = this.core.world.resolve(this.vector, qpn)
@@ -51,10 +53,29 @@ export class AddressHandle {
     if (!this.alive) {
       throw new DeviceError("EINVAL", "destroy_ah", undefined, "the handle is gone already", "destroy it once")
     }
+    const { core, path } = this
     this.alive = false
     this.paths.clear()
-    this.core.resources.free("addressHandles")
+    const left = core.handles.get(path.peer)! - 1
+    if (left === 0) core.handles.delete(path.peer)
+    else core.handles.set(path.peer, left)
+    if (core.shared !== undefined) {
+      core.shared.forget(core.world.now, path)
+      core.world.kick(core.shared.carrier)
+    }
+    core.resources.free("addressHandles")
     this.pd.release()
+  }
+
+  private refuseGone(): void {
+    if (this.alive) return
+    throw new DeviceError(
+      "EINVAL",
+      "post_send",
+      "datagram.address",
+      "the handle is gone",
+      "destroy it after its last send",
+    )
   }
 }
 
@@ -89,7 +110,7 @@ export const checkVector = (core: DeviceCore, verb: string, attribute: string, v
 
 /**
  * The vector that answers a datagram (ibv_init_ah_from_wc): its sender becomes the destination.
- * @param grh the first 40 octets of the receive
+ * @param grh the first 40 octets of the receive; not read where the completion says who sent it
  * @throws DeviceError EINVAL
  */
 export const answerVector = (
@@ -98,6 +119,7 @@ export const answerVector = (
   grh: Uint8Array,
   port: number,
 ): AddressVector => {
+  if (completion.sourceGid !== undefined) return vectorTo(core, completion.sourceGid, port)
   if (!completion.grh || grh.length < GRH_BYTES) {
     throw new DeviceError(
       "EINVAL",
@@ -135,6 +157,22 @@ export const answerVector = (
     flowLabel: ipv4 ? 0 : ((grh[1]! & 15) << 16) | (grh[2]! << 8) | grh[3]!,
     serviceLevel: 0,
   }
+}
+
+/** To an address, from the port's first one of the same IP version. @throws DeviceError EINVAL */
+const vectorTo = (core: DeviceCore, destinationGid: Uint8Array, port: number): AddressVector => {
+  const from = core.world.gids.find((each) => isMapped(each.gid) === isMapped(destinationGid))
+  if (from === undefined) {
+    throw new DeviceError(
+      "EINVAL",
+      "create_ah_from_wc",
+      "completion",
+      "the port has no address of its sender's IP version",
+      "give the port one",
+    )
+  }
+  const path = { trafficClass: 0, hopLimit: 0xff, flowLabel: 0, serviceLevel: 0 }
+  return { port, sourceGidIndex: from.index, destinationGid, ...path }
 }
 
 /** The first 20 octets are undefined when the last 20 are an IPv4 header: its version, length and checksum tell (as Linux does). */

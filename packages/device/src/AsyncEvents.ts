@@ -9,6 +9,8 @@ export type AsyncEvent =
   | { readonly type: "CQ_ERR"; readonly cq: CompletionQueue }
   | { readonly type: "SRQ_LIMIT_REACHED"; readonly srq: SharedReceiveQueue }
   | { readonly type: "PORT_ACTIVE" | "PORT_ERR" | "GID_CHANGE"; readonly port: number }
+  /** SRD: nobody answers at an address, 16 octets, and the work for it has failed. It may be tried again. */
+  | { readonly type: "REMOTE_UNRESPONSIVE"; readonly gid: Uint8Array }
 
 /** Events nobody has taken; the oldest go when there are too many, and are counted. */
 const WAITING_MAX = 4096

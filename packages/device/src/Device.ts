@@ -1,5 +1,15 @@
 import { Layout, type Packet } from "@rdmakit/packet"
-import type { Adapter, GidEntry, Memory, Time, VerbsEngine, VerbsEvent, VerbsTransport, World } from "@rdmakit/protocol"
+import type {
+  Adapter,
+  GidEntry,
+  Memory,
+  PeerPath,
+  Time,
+  VerbsEngine,
+  VerbsEvent,
+  VerbsTransport,
+  World,
+} from "@rdmakit/protocol"
 import { hash32 } from "@rdmakit/units"
 import { AddressSpace, type Allocation, PAGE_BYTES } from "./AddressSpace.ts"
 import { type AsyncEvent, AsyncEvents } from "./AsyncEvents.ts"
@@ -36,6 +46,8 @@ const QPN_FIRST = 2
 const QPN_COUNT = 0xffffff - QPN_FIRST
 const MULTICAST_QPN = 0xffffff
 const NOBODY: ReadonlyArray<VerbsEngine> = []
+const GID_OCTETS = 16
+const HOP_LIMIT = 64
 
 /** A NIC: what it checks of a program's verbs, and what it keeps. It is the same in every world. */
 export class Device implements Adapter {
@@ -58,9 +70,16 @@ export class Device implements Adapter {
     this.nodeGuid =
       options.nodeGuid ?? (BigInt(hash32(seed, GUID_STREAM, 0)) << 32n) | BigInt(hash32(seed, GUID_STREAM, 1))
     this.linkUp = world.link.up
+    const handles = new Map<number, number>()
+    const shared = transport.open?.(world.now, {
+      pathTo: (packet) => pathBack(this, packet),
+      knows: (peer) => handles.has(peer),
+    })
     this.core = {
       world,
-      transport,
+      transport: shared ?? transport,
+      shared,
+      handles,
       limits,
       space: new AddressSpace(limits.maxMemoryBytes),
       memory: new ProtectionTable(seed),
@@ -69,6 +88,7 @@ export class Device implements Adapter {
       groups: new MulticastGroups(world, limits, resources),
       queuePairs,
       windows: new Set<MemoryWindow>(),
+      kick: (engine) => world.kick(engine.carrier ?? engine),
       nextQpn: () => {
         // A number comes back as late as it can, so that packets for one that is gone meet nobody.
         for (let tries = 0; tries <= queuePairs.size; tries += 1) {
@@ -172,6 +192,11 @@ export class Device implements Adapter {
     return this.core.events.poll()
   }
 
+  /** What it has counted, by the names of its driver; of a device whose queue pairs share an engine. */
+  get counters(): Readonly<Record<string, number>> {
+    return this.core.shared?.counters ?? {}
+  }
+
   /** How many of each kind are in use. */
   get resources(): ResourceCounts {
     return { allocations: this.core.space.count, ...this.core.resources.counts }
@@ -181,7 +206,9 @@ export class Device implements Adapter {
     const at = packet.extension
     if (at < 0) return undefined
     const { extension } = packet.pool
-    return this.core.queuePairs.get(extension[(at << EXTENSION_SHIFT) + EXT.destinationQp]! & 0xffffff)?.engine
+    const { queuePairs, shared } = this.core
+    const engine = queuePairs.get(extension[(at << EXTENSION_SHIFT) + EXT.destinationQp]! & 0xffffff)?.engine
+    return engine === undefined ? shared?.carrier : (engine.carrier ?? engine)
   }
 
   groupFor(packet: Packet): ReadonlyArray<VerbsEngine> {
@@ -194,9 +221,15 @@ export class Device implements Adapter {
   }
 
   handleEvent(_now: Time, engine: VerbsEngine, event: VerbsEvent): void {
-    const qp = this.core.queuePairs.get(engine.qpn)
+    if (event.type === "unresponsive") {
+      this.core.events.raise({ type: "REMOTE_UNRESPONSIVE", gid: event.path.destinationGid })
+      return
+    }
+    // An engine that speaks for several queue pairs says which.
+    const qpn = event.type === "completion" ? event.completion.qpn : (event.qpn ?? engine.qpn)
+    const qp = this.core.queuePairs.get(qpn)
     // What a queue pair that is gone had left to say.
-    if (qp === undefined || qp.engine !== engine) return
+    if (qp === undefined || (qp.engine.carrier ?? qp.engine) !== engine) return
     if (event.type === "async") {
       if (event.event !== "SQ_DRAINED" || qp.notifiesDrained) this.core.events.raise({ type: event.event, qp })
       return
@@ -226,6 +259,25 @@ export class Device implements Adapter {
       if (qp.fail()) this.core.events.raise({ type: "QP_FATAL", qp })
     }
   }
+}
+
+/** The path to the sender of a packet, from the address that it came to. */
+const pathBack = ({ world }: Device, packet: Packet): PeerPath | undefined => {
+  if (packet.extension < 0) return undefined
+  const source = gidAt(packet, EXT.ipv6Source)
+  const own = gidAt(packet, EXT.ipv6Destination)
+  const entry = world.gids.find(({ gid }) => gid.every((octet, index) => octet === own[index]))
+  if (entry === undefined) return undefined
+  const answer = { trafficClass: 0, hopLimit: HOP_LIMIT, flowLabel: 0, serviceLevel: packet.priority }
+  return world.resolve({ port: 1, sourceGidIndex: entry.index, destinationGid: source, ...answer }, 0)
+}
+
+const gidAt = (packet: Packet, word: number): Uint8Array => {
+  const gid = new Uint8Array(GID_OCTETS)
+  const view = new DataView(gid.buffer)
+  const at = (packet.extension << EXTENSION_SHIFT) + word
+  for (let index = 0; index < GID_OCTETS / 4; index++) view.setInt32(4 * index, packet.pool.extension[at + index]!)
+  return gid
 }
 
 const checkPort = (verb: string, port: number): void => {

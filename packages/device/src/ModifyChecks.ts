@@ -4,7 +4,13 @@ import { checkVector } from "./AddressHandle.ts"
 import type { DeviceCore } from "./DeviceCore.ts"
 import { DeviceError } from "./DeviceError.ts"
 import { type QpAttributes, qpAttrMask, qpAttrNames } from "./QpAttributes.ts"
-import { checkQpTransition, type DeviceQpType, qpStateName, qpTransition } from "./QpStateTable.ts"
+import {
+  checkQpTransition,
+  type DeviceQpType,
+  qpStateName,
+  qpTransition,
+  unsupportedAttributes,
+} from "./QpStateTable.ts"
 
 const VERB = "modify_qp"
 const MTUS: ReadonlySet<number> = new Set([256, 512, 1024, 2048, 4096])
@@ -14,8 +20,12 @@ const ACCESS = Access.LocalWrite | Access.RemoteWrite | Access.RemoteRead | Acce
 const invalid = (attribute: string, problem: string, remedy: string): DeviceError =>
   new DeviceError("EINVAL", VERB, attribute, problem, remedy)
 
-/** Refuses a mask that the transition does not take, and names the attribute. @throws DeviceError EINVAL */
+/** Refuses a mask that the transition does not take, and names the attribute. @throws DeviceError EINVAL, EOPNOTSUPP */
 export const checkTransition = (type: DeviceQpType, from: QpState, to: QpState, attributes: QpAttributes): void => {
+  const unsupported = qpAttrNames(unsupportedAttributes(type, qpAttrMask(attributes)))
+  if (unsupported.length > 0) {
+    throw new DeviceError("EOPNOTSUPP", VERB, unsupported[0], `${type} has none`, `leave out ${unsupported.join(", ")}`)
+  }
   const refusal = checkQpTransition(type, from, to, qpAttrMask(attributes))
   if (refusal === undefined) return
   const way = `${type} ${qpStateName(from)} to ${qpStateName(to)}`
@@ -75,6 +85,9 @@ export const checkValues = (core: DeviceCore, attributes: QpAttributes): void =>
   checkRange(attributes, "minRnrTimer", 31)
   checkRange(attributes, "retryCount", 7)
   checkRange(attributes, "rnrRetry", 7)
+  if (attributes.rnrRetry !== undefined && core.transport.rnrRetry === false) {
+    throw new DeviceError("EOPNOTSUPP", VERB, "rnrRetry", "the device cannot try again", "leave it out")
+  }
   checkRange(attributes, "initiatorDepth", limits.maxQpInitRdAtom)
   checkRange(attributes, "responderResources", limits.maxQpRdAtom)
   checkRange(attributes, "receivePsn", 0xffffffff)

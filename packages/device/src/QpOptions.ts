@@ -1,3 +1,4 @@
+import type { QpType } from "@rdmakit/protocol"
 import type { CompletionQueue } from "./CompletionQueue.ts"
 import type { DeviceCore } from "./DeviceCore.ts"
 import { DeviceError } from "./DeviceError.ts"
@@ -11,6 +12,8 @@ export const GSI_QPN = 1
 export const GSI_QUEUE_KEY = 0x80010000
 /** The one partition key: the default one, full member. */
 export const DEFAULT_PARTITION = 0xffff
+/** What a transport has that does not say: SRD is only its own transport's. */
+const DEFAULT_TYPES: ReadonlyArray<QpType> = ["rc", "uc", "ud"]
 
 /** What a queue pair is made of (struct ibv_qp_init_attr). */
 export interface QpOptions {
@@ -30,11 +33,17 @@ export const checkQpOptions = (core: DeviceCore, pd: ProtectionDomain, options: 
   const { capabilities: cap, srq } = options
   const invalid = (attribute: string, problem: string, remedy: string): DeviceError =>
     new DeviceError("EINVAL", "create_qp", attribute, problem, remedy)
-  if (!["rc", "uc", "ud", "gsi"].includes(options.type)) {
-    throw new DeviceError("EOPNOTSUPP", "create_qp", "type", `there is no ${options.type}`, "say rc, uc, ud or gsi")
+  if (!["rc", "uc", "ud", "srd", "gsi"].includes(options.type)) {
+    throw new DeviceError(
+      "EOPNOTSUPP",
+      "create_qp",
+      "type",
+      `there is no ${options.type}`,
+      "say rc, uc, ud, srd or gsi",
+    )
   }
-  const { types } = core.transport
-  if (types !== undefined && !types.includes(options.type === "gsi" ? "ud" : options.type)) {
+  const types = core.transport.types ?? DEFAULT_TYPES
+  if (!types.includes(options.type === "gsi" ? "ud" : options.type)) {
     const problem = `the device has no ${options.type}`
     throw new DeviceError("EOPNOTSUPP", "create_qp", "type", problem, `say ${types.join(" or ")}`)
   }

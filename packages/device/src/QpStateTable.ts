@@ -1,6 +1,7 @@
 /*
  * Which changes of state a queue pair may make, and with which attributes: what Linux's ib_modify_qp_is_ok decides by its
- * qp_state_table (drivers/infiniband/core/verbs.c), which in turn is IBTA 1.7 §10.3 and §11.2.5.2.
+ * qp_state_table (drivers/infiniband/core/verbs.c), which in turn is IBTA 1.7 §10.3 and §11.2.5.2. SRD is EFA's driver's own
+ * (drivers/infiniband/hw/efa/efa_verbs.c, srd_qp_state_table): as UD, with rnr_retry on the way to RTS.
  */
 import { QpState, type QpType } from "@rdmakit/protocol"
 import { QpAttr } from "./QpAttributes.ts"
@@ -26,6 +27,7 @@ const all = (each: QpTransition): Readonly<Record<DeviceQpType, QpTransition>> =
   uc: each,
   ud: each,
   gsi: each,
+  srd: each,
 })
 
 const DATAGRAM_KEYS = A.PkeyIndex | A.QueueKey
@@ -37,12 +39,14 @@ const TO_RTS = {
   uc: A.CurState | MIGRATION,
   ud: A.CurState | A.QueueKey,
   gsi: A.CurState | A.QueueKey,
+  srd: A.CurState | A.QueueKey,
 }
 const STAY_READY = {
   rc: optional(TO_RTS.rc),
   uc: optional(TO_RTS.uc),
   ud: optional(TO_RTS.ud),
   gsi: optional(TO_RTS.gsi),
+  srd: optional(TO_RTS.srd),
 }
 
 type Row = Readonly<Partial<Record<QpState, Readonly<Record<DeviceQpType, QpTransition>>>>>
@@ -56,6 +60,7 @@ const table: Readonly<Record<QpState, Row>> = {
       uc: { required: CONNECTED, optional: 0 },
       ud: { required: DATAGRAM_KEYS | A.Port, optional: 0 },
       gsi: { required: DATAGRAM_KEYS, optional: 0 },
+      srd: { required: DATAGRAM_KEYS | A.Port, optional: 0 },
     },
   },
   [Init]: {
@@ -66,6 +71,7 @@ const table: Readonly<Record<QpState, Row>> = {
       uc: optional(CONNECTED),
       ud: optional(DATAGRAM_KEYS | A.Port),
       gsi: optional(DATAGRAM_KEYS),
+      srd: optional(DATAGRAM_KEYS | A.Port),
     },
     [Rtr]: {
       rc: {
@@ -75,6 +81,7 @@ const table: Readonly<Record<QpState, Row>> = {
       uc: { required: ADDRESS, optional: A.AltPath | A.AccessFlags | A.PkeyIndex },
       ud: optional(DATAGRAM_KEYS),
       gsi: optional(DATAGRAM_KEYS),
+      srd: optional(DATAGRAM_KEYS),
     },
   },
   [Rtr]: {
@@ -88,6 +95,7 @@ const table: Readonly<Record<QpState, Row>> = {
       uc: { required: A.SqPsn, optional: TO_RTS.uc },
       ud: { required: A.SqPsn, optional: TO_RTS.ud },
       gsi: { required: A.SqPsn, optional: TO_RTS.gsi },
+      srd: { required: A.SqPsn, optional: TO_RTS.srd | A.RnrRetry },
     },
   },
   [Rts]: {
@@ -116,6 +124,7 @@ const table: Readonly<Record<QpState, Row>> = {
       uc: optional(A.Av | MIGRATION | A.PkeyIndex),
       ud: optional(DATAGRAM_KEYS),
       gsi: optional(DATAGRAM_KEYS),
+      srd: optional(DATAGRAM_KEYS),
     },
   },
   [Sqe]: {
@@ -127,6 +136,7 @@ const table: Readonly<Record<QpState, Row>> = {
       uc: optional(A.CurState | A.AccessFlags),
       ud: optional(A.CurState | A.QueueKey),
       gsi: optional(A.CurState | A.QueueKey),
+      srd: optional(A.CurState | A.QueueKey),
     },
   },
   [Err]: {
@@ -134,6 +144,13 @@ const table: Readonly<Record<QpState, Row>> = {
     [Err]: all(NONE),
   },
 }
+
+/** What EFA's driver takes of an SRD queue pair at all (EFA_MODIFY_QP_SUPP_MASK). */
+const SRD_ATTRIBUTES = A.State | A.CurState | A.EnSqdAsyncNotify | DATAGRAM_KEYS | A.Port | A.SqPsn | A.RnrRetry
+
+/** Attributes that queue pairs of this type never take, whatever the transition. */
+export const unsupportedAttributes = (type: DeviceQpType, mask: number): number =>
+  type === "srd" ? mask & ~SRD_ATTRIBUTES : 0
 
 /** The attributes of a transition; undefined: there is none from here to there. */
 export const qpTransition = (type: DeviceQpType, from: QpState, to: QpState): QpTransition | undefined =>

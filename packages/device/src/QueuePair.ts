@@ -148,7 +148,7 @@ export class QueuePair {
     const settings = this.settingsOf(attributes)
     engine.command(core.world.now, { type: "modify", state: to, settings })
     this.keep(attributes, to)
-    core.world.kick(engine)
+    core.kick(engine)
   }
 
   /** What was set, and how it stands. */
@@ -187,7 +187,7 @@ export class QueuePair {
       )
     }
     engine.command(core.world.now, { type: "send", request: sendRequestOf(this, work) })
-    core.world.kick(engine)
+    core.kick(engine)
   }
 
   /**
@@ -213,7 +213,7 @@ export class QueuePair {
       )
     }
     for (const request of requests) engine.command(core.world.now, { type: "send", request })
-    core.world.kick(engine)
+    core.kick(engine)
   }
 
   /** Posts a receive. It is kept, not copied. @throws DeviceError EINVAL in RESET or with a shared receive queue, ENOMEM */
@@ -235,7 +235,7 @@ export class QueuePair {
       )
     }
     engine.command(core.world.now, { type: "receive", request })
-    core.world.kick(engine)
+    core.kick(engine)
   }
 
   /**
@@ -293,6 +293,8 @@ export class QueuePair {
     // The engine gives back what it keeps of packets.
     engine.command(core.world.now, { type: "modify", state: QpState.Reset, settings: {} })
     core.world.detach(engine)
+    // What it owed to peers is somebody else's to send.
+    if (engine.carrier !== undefined) core.kick(engine)
     core.queuePairs.delete(this.qpn)
     for (const window of core.windows) if (window.qpn === this.qpn) window.unbind()
     this.sendCq.purge(this.qpn)
@@ -309,7 +311,7 @@ export class QueuePair {
   fail(): boolean {
     if (!this.alive || this.engine.state === QpState.Reset || this.engine.state === QpState.Err) return false
     this.engine.command(this.core.world.now, { type: "modify", state: QpState.Err, settings: {} })
-    this.core.world.kick(this.engine)
+    this.core.kick(this.engine)
     return true
   }
 
@@ -329,7 +331,8 @@ export class QueuePair {
     if (attributes.accessFlags !== undefined) settings.accessFlags = attributes.accessFlags
     if (attributes.pathMtuBytes !== undefined) settings.pathMtuBytes = attributes.pathMtuBytes
     // A datagram is one packet: the port's MTU bounds it (IBTA 1.7 §9.8.2.2.1).
-    else if (this.type === "ud" || this.type === "gsi") settings.pathMtuBytes = this.core.world.link.mtuBytes
+    else if (this.type === "ud" || this.type === "gsi" || this.type === "srd")
+      settings.pathMtuBytes = this.core.world.link.mtuBytes
     if (attributes.destinationQp !== undefined) settings.destinationQp = attributes.destinationQp
     if (attributes.responderResources !== undefined) settings.responderResources = attributes.responderResources
     if (attributes.initiatorDepth !== undefined) settings.initiatorDepth = attributes.initiatorDepth

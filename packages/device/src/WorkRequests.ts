@@ -12,7 +12,7 @@ import type { DeviceQpType } from "./QpStateTable.ts"
 
 /** A send as a program posts it: handles in place of what they stand for. */
 export interface SendWork extends Omit<SendRequest, "datagram" | "bind"> {
-  /** UD alone. */
+  /** UD and SRD alone. */
   readonly datagram?: SendDatagram | undefined
   /** BIND_MW alone. */
   readonly bind?: SendBind | undefined
@@ -170,7 +170,7 @@ interface Poster {
 /** The request as an engine has it: handles become paths and keys. @throws DeviceError EINVAL, EHOSTUNREACH */
 export const sendRequestOf = (qp: Poster, work: SendWork): SendRequest => {
   const { datagram, bind, inline } = work
-  if (qp.type === "ud" || qp.type === "gsi") return datagramOf(qp, work)
+  if (qp.type === "ud" || qp.type === "gsi" || qp.type === "srd") return datagramOf(qp, work)
   if (datagram !== undefined) throw invalid("post_send", "datagram", `${qp.type} has one peer`, "leave it out")
   // Most requests go as they are: a bulk sender makes no object more than it must.
   const plain: Omit<SendWork, "datagram" | "bind"> = work
@@ -191,7 +191,8 @@ const datagramOf = (qp: Poster, work: SendWork): SendRequest => {
   }
   if (!isU32(qpn) || qpn > 0xffffff) throw invalid(verb, "datagram.qpn", `${qpn}`, "give 24 bits")
   if (!isU32(queueKey)) throw invalid(verb, "datagram.queueKey", `${queueKey}`, "give 32 bits without sign")
-  const to = { path: address.pathFor(qp.qpn), qpn, queueKey: qp.type === "gsi" ? GSI_QUEUE_KEY : queueKey }
+  const path = qp.type === "srd" ? address.sharedPath : address.pathFor(qp.qpn)
+  const to = { path, qpn, queueKey: qp.type === "gsi" ? GSI_QUEUE_KEY : queueKey }
   const plain: Omit<SendWork, "datagram" | "bind"> = work
   return inline === undefined ? { ...plain, datagram: to } : { ...plain, datagram: to, inline: inline.slice() }
 }

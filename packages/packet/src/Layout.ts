@@ -106,4 +106,12 @@ export const EXT = {
   /** Selective acknowledgements in blocks (RFC 2018): how many, and first and end of each, up to four, numbers of 24 bits. */
   sackBlocks: 40,
   sackRanges: 41,
+  /**
+   * SRD: which of the contexts that the two nodes have had it belongs to, 16 bits · first PSN that its sender still waits
+   * for · number of the READ that a response is to · why a packet was refused (8 bits).
+   */
+  generation: 49,
+  oldest: 50,
+  message: 51,
+  status: 52,
 } as const

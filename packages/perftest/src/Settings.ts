@@ -14,13 +14,15 @@ export const perfTests = [
   "atomic-lat",
 ] as const
 export type PerfTest = (typeof perfTests)[number]
+/** Services that perftest measures. */
+export type PerfService = Exclude<QpType, "srd">
 export type PerfVerb = "send" | "write" | "read" | "atomic"
 
 /** What a measurement is asked to be. What is left out is perftest's default. */
 export interface PerfOptions {
   readonly test: PerfTest
   /** Default "rc". READs and atomics are of RC, WRITEs of RC and UC. */
-  readonly connection?: QpType | undefined
+  readonly connection?: PerfService | undefined
   /** Of a message. Default 65,536 for bandwidth, 2 for latency; atomics are of 8. */
   readonly bytes?: number | undefined
   /** All powers of two from 2 to 2^23, of UD to the path MTU, in place of one size. */
@@ -48,7 +50,7 @@ export interface PerfSettings {
   readonly test: PerfTest
   readonly verb: PerfVerb
   readonly kind: "bw" | "lat"
-  readonly connection: QpType
+  readonly connection: PerfService
   readonly bytes: number
   readonly all: boolean
   readonly iterations: number

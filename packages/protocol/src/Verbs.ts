@@ -3,8 +3,8 @@
  * transports, programs.
  */
 
-/** Services of queue pairs (IBTA 1.7 §9.4). */
-export type QpType = "rc" | "uc" | "ud"
+/** Services of queue pairs: IBTA 1.7 §9.4, and AWS's scalable reliable datagram, which EFA has as a type of its own. */
+export type QpType = "rc" | "uc" | "ud" | "srd"
 
 /** enum ibv_qp_state. */
 export const QpState = { Reset: 0, Init: 1, Rtr: 2, Rts: 3, Sqd: 4, Sqe: 5, Err: 6 } as const
@@ -138,7 +138,7 @@ export interface SendRequest {
   /** Compare, or add. */
   readonly compareAdd?: bigint
   readonly swap?: bigint
-  /** UD alone. */
+  /** UD and SRD alone. */
   readonly datagram?: { readonly path: PeerPath; readonly qpn: number; readonly queueKey: number }
   /** BIND_MW alone: window of type 2. */
   readonly bind?: MwBind
@@ -174,8 +174,12 @@ export interface Completion {
   /** undefined without IBV_WC_WITH_INV. */
   readonly invalidatedKey: number | undefined
   readonly qpn: number
-  /** UD alone. */
+  /** UD and SRD alone. */
   readonly sourceQp: number
+  /** SRD alone, where its device tells it: 16 octets, the GID of who sent it (efadv_wc_read_sgid). */
+  readonly sourceGid?: Uint8Array | undefined
+  /** SRD alone: a WRITE with immediate that took no receive, so that `id` means nothing (efadv_wc_is_unsolicited). */
+  readonly unsolicited?: boolean
   /** IBV_WC_GRH: the first 40 octets of the receive are the network header. */
   readonly grh: boolean
   readonly vendorError: number

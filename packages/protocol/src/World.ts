@@ -30,7 +30,10 @@ export type VerbsEvent =
       readonly solicited: boolean
       readonly completion: Completion
     }
-  | { readonly type: "async"; readonly event: QpAsyncEvent }
+  /** @property qpn whom it is about, where one engine speaks for several queue pairs */
+  | { readonly type: "async"; readonly event: QpAsyncEvent; readonly qpn?: number }
+  /** Nobody answers at a peer's address, and the work for it has failed. */
+  | { readonly type: "unresponsive"; readonly path: PeerPath }
 
 /** One queue pair's transport. `state` is the truth: an error moves it. */
 export interface VerbsEngine extends QueuePair<VerbsCommand, VerbsEvent> {
@@ -44,6 +47,11 @@ export interface VerbsEngine extends QueuePair<VerbsCommand, VerbsEvent> {
   readonly flow: number
   /** The send queue is draining: it is in SQD with requests still under way. */
   readonly draining: boolean
+  /**
+   * The engine that has its packets, where all queue pairs of a device share one: worlds drive that one alone, and its
+   * completions name their queue pairs. Default: it is its own.
+   */
+  readonly carrier?: VerbsEngine
 }
 
 /** Where an engine takes the receives of a shared queue from. */
@@ -68,9 +76,31 @@ export interface VerbsEngineOptions {
 
 /** A transport that serves verbs: it makes engines. */
 export interface VerbsTransport {
-  /** The types of queue pairs that it has. Default: all. */
+  /** The types of queue pairs that it has. Default: rc, uc and ud. */
   readonly types?: ReadonlyArray<QpType>
+  /** SRD queue pairs may be told how often to try again where no receive is posted. Default true. */
+  readonly rnrRetry?: boolean
   readonly makeEngine: (now: Time, options: VerbsEngineOptions) => VerbsEngine
+  /** What it is for one device, where that device's queue pairs share something. */
+  readonly open?: (now: Time, host: CarrierHost) => DeviceTransport
+}
+
+/** What a device lends to the engine that its queue pairs share. */
+export interface CarrierHost {
+  /** The way back to whoever sent a packet; undefined: there is none. */
+  pathTo(packet: Packet): PeerPath | undefined
+  /** One of the device's address handles is for this node. */
+  knows(peer: number): boolean
+}
+
+/** A transport of one device, whose queue pairs share an engine. */
+export interface DeviceTransport extends VerbsTransport {
+  /** Takes the packets of all queue pairs that name it as theirs, and those that no queue pair is for. */
+  readonly carrier: VerbsEngine
+  /** What the device has counted, by the names that its driver gives. */
+  readonly counters: Readonly<Record<string, number>>
+  /** An address handle is gone, and this was its path: work that waits for the peer ends. */
+  forget(now: Time, path: PeerPath): void
 }
 
 /** What a device does for a world that carries its packets. */

@@ -29,6 +29,8 @@ export { Access, QpState, WcOpcode, WcStatus, WrOpcode } from "./Verbs.ts"
 export type {
   Adapter,
   AddressVector,
+  CarrierHost,
+  DeviceTransport,
   GidEntry,
   SharedReceives,
   VerbsCommand,

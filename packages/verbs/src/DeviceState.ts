@@ -16,6 +16,8 @@ export type AsyncEvent =
   | { readonly type: "CQ_ERR"; readonly completionQueue: CompletionQueue }
   | { readonly type: "SRQ_LIMIT_REACHED"; readonly sharedReceiveQueue: SharedReceiveQueue }
   | { readonly type: "PORT_ACTIVE" | "PORT_ERR" | "GID_CHANGE"; readonly port: number }
+  /** SRD: nobody answers at an address, 16 octets, and the work for it has failed. It may be tried again. */
+  | { readonly type: "REMOTE_UNRESPONSIVE"; readonly gid: Uint8Array }
   | { readonly type: "DEVICE_FATAL" }
 
 /** What programs have of one device, whichever context they came by: a device tells one listener. */

@@ -38,6 +38,7 @@ const CAPABILITIES: QpCapabilities = {
   maxInlineBytes: 256,
 }
 const PSN_COUNT = 1 << 24
+const NO_HEADER = new Uint8Array(0)
 
 /** Bytes, as a number or as text such as "64KiB". @throws VerbsError EINVAL */
 export const bytesOf = (size: number | string): number => {
@@ -159,9 +160,12 @@ export class ProtectionDomain {
   /**
    * The way back to a datagram's sender (ibv_create_ah_from_wc). Its queue pair is `completion.sourceQp`.
    *
-   * @param header the first 40 octets of the receive
+   * @param header of UD, the first 40 octets of the receive; an SRD completion says itself who it is from
    */
-  addressHandleFrom(completion: Completion, header: Uint8Array): Effect.Effect<AddressHandle, VerbsError, Scope.Scope> {
+  addressHandleFrom(
+    completion: Completion,
+    header: Uint8Array = NO_HEADER,
+  ): Effect.Effect<AddressHandle, VerbsError, Scope.Scope> {
     return scoped(() => new AddressHandle(this.state, this.handle.createAhFromCompletion(completion, header)))
   }
 

@@ -23,6 +23,7 @@ import {
   invalidateWork,
   type LocalMemory,
   nextKey,
+  type ReadOptions,
   readWork,
   type SendOptions,
   type SendSource,
@@ -50,7 +51,7 @@ export interface Endpoint {
 export interface InitSettings {
   /** What a peer may do. Default: "remote-write", "remote-read", "remote-atomic", as far as its regions allow it. */
   readonly accessFlags?: ReadonlyArray<AccessName>
-  /** UD alone, 32 bits. Default 0x11111111, as ibv_ud_pingpong has it. */
+  /** UD and SRD alone, 32 bits. Default 0x11111111, as ibv_ud_pingpong has it. */
   readonly queueKey?: number
 }
 
@@ -70,7 +71,7 @@ export interface RtsSettings {
   readonly timeout?: TimeSetting
   /** 0 to 7. Default 7. */
   readonly retryCount?: number
-  /** 0 to 7; 7, the default, is without end. */
+  /** 0 to 7; 7, the default, is without end. Of SRD the default is the device's: none. */
   readonly rnrRetry?: number
   /** READs and atomics of this side that may be outstanding at the peer. Default 16; no more than its responder resources. */
   readonly initiatorDepth?: number
@@ -169,7 +170,7 @@ export class QueuePair implements WorkOwner {
     return this.modify("INIT", { port: 1, pkeyIndex: 0, ...(this.isDatagram ? { queueKey } : { accessFlags }) })
   }
 
-  /** INIT to RTR: it receives. @param peer none for UD */
+  /** INIT to RTR: it receives. @param peer none for UD and SRD */
   toRtr(peer?: Endpoint, settings: RtrSettings = {}): Effect.Effect<void, VerbsError> {
     if (peer === undefined || this.isDatagram) return this.modify("RTR")
     return Effect.suspend(() => {
@@ -188,6 +189,10 @@ export class QueuePair implements WorkOwner {
 
   /** RTR to RTS: it sends. */
   toRts(settings: RtsSettings = {}): Effect.Effect<void, VerbsError> {
+    if (this.type === "srd") {
+      const { rnrRetry } = settings
+      return this.modify("RTS", { sendPsn: this.psn, ...(rnrRetry === undefined ? {} : { rnrRetry }) })
+    }
     const {
       timeout = DEFAULT_TIMEOUT,
       retryCount = RETRIES,
@@ -203,9 +208,11 @@ export class QueuePair implements WorkOwner {
     return this.toInit(settings).pipe(Effect.andThen(this.toRtr(peer, settings)), Effect.andThen(this.toRts(settings)))
   }
 
-  /** RESET to RTS, for UD, which has no peer. */
-  activate(settings: Pick<InitSettings, "queueKey"> = {}): Effect.Effect<void, VerbsError> {
-    return this.toInit(settings).pipe(Effect.andThen(this.toRtr()), Effect.andThen(this.toRts()))
+  /** RESET to RTS, for UD and SRD, which have no peer. @param settings `rnrRetry` is SRD's alone */
+  activate(
+    settings: Pick<InitSettings, "queueKey"> & Pick<RtsSettings, "rnrRetry"> = {},
+  ): Effect.Effect<void, VerbsError> {
+    return this.toInit(settings).pipe(Effect.andThen(this.toRtr()), Effect.andThen(this.toRts(settings)))
   }
 
   /** What it has been set to, and how it stands (ibv_query_qp). */
@@ -258,7 +265,7 @@ export class QueuePair implements WorkOwner {
     return this.perform("rdma write", (id) => writeWork(sent(id), from, to, options))
   }
   /** RDMA READ. The local memory needs "local-write". */
-  read(into: LocalMemory, from: RemoteMemory, options: WorkFlags = {}): Effect.Effect<Completion, WorkError> {
+  read(into: LocalMemory, from: RemoteMemory, options: ReadOptions = {}): Effect.Effect<Completion, WorkError> {
     return this.perform("rdma read", (id) => readWork(sent(id), into, from, options))
   }
   /**
@@ -323,7 +330,7 @@ export class QueuePair implements WorkOwner {
 
   /**
    * Posts a receive and waits for it. What came is in the completion: its bytes, its immediate, the invalidated key, and for a
-   * datagram its sender; there the first 40 octets are the network header.
+   * datagram its sender; of UD the first 40 octets are the network header.
    */
   receive(into: LocalMemory = []): Effect.Effect<Completion, WorkError> {
     return this.receiveCq.await(this, "receive", (id) => this.handle.postRecv({ id, sges: sgesOf(into) }))
@@ -364,7 +371,7 @@ export class QueuePair implements WorkOwner {
   }
 
   private get isDatagram(): boolean {
-    return this.type === "ud" || this.type === "gsi"
+    return this.type === "ud" || this.type === "gsi" || this.type === "srd"
   }
 
   private perform(operation: string, make: (id: number) => SendWork): Effect.Effect<Completion, WorkError> {

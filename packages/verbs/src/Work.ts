@@ -32,11 +32,16 @@ export interface SendOptions extends WorkFlags {
   readonly immediate?: number
   /** The peer's key that the send makes unusable. RC alone, not with `immediate`. */
   readonly invalidateKey?: number
-  /** UD alone, which needs it. */
+  /** UD and SRD alone, which need it. */
   readonly to?: Datagram
 }
 
-export interface WriteOptions extends WorkFlags {
+export interface ReadOptions extends WorkFlags {
+  /** SRD alone, which needs it: whose memory it is. */
+  readonly to?: Datagram
+}
+
+export interface WriteOptions extends ReadOptions {
   /** 32 bits without sign. It uses up a receive of the peer's. */
   readonly immediate?: number
 }
@@ -101,9 +106,12 @@ export const sendWork = (identity: WorkIdentity, from: SendSource, options: Send
     opcode,
     ...(immediate === undefined ? {} : { immediate }),
     ...(invalidateKey === undefined ? {} : { invalidateKey }),
-    ...(to === undefined ? {} : { datagram: { address: to.address.handle, qpn: to.qpn, queueKey: to.queueKey } }),
+    ...datagram(to),
   }
 }
+
+const datagram = (to: Datagram | undefined): Pick<SendWork, "datagram"> =>
+  to === undefined ? {} : { datagram: { address: to.address.handle, qpn: to.qpn, queueKey: to.queueKey } }
 
 const remote = ({ address, rkey }: RemoteMemory) => ({ remoteAddress: address, remoteKey: rkey })
 
@@ -117,6 +125,7 @@ export const writeWork = (
   ...source(from),
   ...flags(options),
   ...remote(to),
+  ...datagram(options.to),
   opcode: options.immediate === undefined ? WrOpcode.RdmaWrite : WrOpcode.RdmaWriteWithImm,
   ...(options.immediate === undefined ? {} : { immediate: options.immediate }),
 })
@@ -125,10 +134,11 @@ export const readWork = (
   identity: WorkIdentity,
   into: LocalMemory,
   from: RemoteMemory,
-  options: WorkFlags = {},
+  options: ReadOptions = {},
 ): SendWork => ({
   ...identity,
   ...flags(options),
+  ...datagram(options.to),
   ...remote(from),
   sges: sgesOf(into),
   opcode: WrOpcode.RdmaRead,

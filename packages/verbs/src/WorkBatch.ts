@@ -10,6 +10,7 @@ import {
   fetchAndAddWork,
   invalidateWork,
   type LocalMemory,
+  type ReadOptions,
   readWork,
   type SendOptions,
   type SendSource,
@@ -55,7 +56,7 @@ export class WorkBatch {
   write(from: SendSource, to: RemoteMemory, options: WriteOptions & WorkNumber = {}): this {
     return this.add(writeWork(identityOf(options), from, to, options))
   }
-  read(into: LocalMemory, from: RemoteMemory, options: WorkFlags & WorkNumber = {}): this {
+  read(into: LocalMemory, from: RemoteMemory, options: ReadOptions & WorkNumber = {}): this {
     return this.add(readWork(identityOf(options), into, from, options))
   }
   /** @param into eight octets for what is found */

@@ -47,6 +47,7 @@ export {
   type Datagram,
   type LocalMemory,
   nextKey,
+  type ReadOptions,
   type SendOptions,
   type SendSource,
   type WorkFlags,

@@ -1,7 +1,7 @@
-import type { QpType } from "@rdmakit/protocol"
 import type { MemoryRegion } from "@rdmakit/verbs"
 import { Effect } from "effect"
 import { PeerSilent } from "../ProgramError.ts"
+import type { PerfService } from "../Settings.ts"
 
 /** A WRITE is not told of at the side that is written to: after so long none is expected. Longer than RC tries. */
 const SILENCE_S = { rc: 60, uc: 10, ud: 10 } as const
@@ -12,7 +12,7 @@ const SILENCE_S = { rc: 60, uc: 10, ud: 10 } as const
  */
 export const memoryWritten = (
   region: MemoryRegion,
-  connection: QpType,
+  connection: PerfService,
   isThere: () => boolean,
 ): Effect.Effect<void, PeerSilent> =>
   Effect.suspend(() => {
