@@ -55,19 +55,37 @@ describe.each(["newreno", "cubic"] as const)("%s, what every TCP does", (variant
     expect(controller.window).toBe(10_000)
   })
 
-  it("begins again with one segment after a timeout, and doubles up to the threshold", () => {
+  it("begins again with one segment after a timeout, and doubles up to the threshold (RFC 5681 §3.1)", () => {
     const sender = new Sender(make({ variant }))
     sender.acks(90)
     const left = variant === "cubic" ? 70 : 50
-    // The data that was out, sent again: its acknowledgements do not count. Those behind it do.
-    sender.lose(true)
+    sender.controller.onLoss(sender.now, true)
     expect(sender.controller.metrics()).toMatchObject({ windowSegments: 1, thresholdSegments: left, timeouts: 1 })
-    sender.sent = sender.sequence
-    sender.acks(10)
-    expect(sender.segments()).toBe(11)
+    // What was out is sent again from its first segment on: 1, 2, 4, 8 and so on.
+    const windows = [1, 2, 4, 8, 16].map((count) => {
+      sender.acks(count)
+      return sender.segments()
+    })
+    expect(windows).toEqual([2, 4, 8, 16, 32])
     sender.acks(left)
     expect(sender.segments()).toBeGreaterThanOrEqual(left)
-    expect(sender.segments()).toBeLessThan(left + 1)
+    expect(sender.segments()).toBeLessThan(left + 2)
+  })
+
+  it("takes what a timeout sent in vain, acknowledged all at once, for one segment (RFC 3465 §2.3)", () => {
+    const sender = new Sender(make({ variant }))
+    sender.acks(90)
+    sender.controller.onLoss(sender.now, true)
+    // The first was lost, thirty behind it were there.
+    sender.controller.onAck(sender.now, ack(sender.sequence + 31_000, sender.sent, false, 31_000))
+    expect(sender.segments()).toBe(2)
+  })
+
+  it("grows no more in a recovery without a timeout (RFC 6582 §3.2)", () => {
+    const sender = new Sender(make({ variant }))
+    sender.acks(90)
+    sender.lose(false)
+    expect(sender.segments()).toBe(variant === "cubic" ? 70 : 50)
   })
 
   it("a second timeout of the same data leaves the threshold (RFC 5681 §3.1)", () => {
@@ -196,5 +214,20 @@ describe("HyStart++ (RFC 9406)", () => {
   it("goes on when the growth was spurious", () => {
     const [, , third, fourth] = windows([8e6, 8e6, 9.1e6, 8e6])
     expect(fourth! / third!).toBeGreaterThan(1.8)
+  })
+
+  it("is of the first slow start alone (RFC 9406 §4.3)", () => {
+    const controller = tcp({ variant: "newreno", hyStart: true, initialWindowBytes: 100_000 }).make(0, path)
+    controller.onLoss(0, true)
+    // From one segment to the threshold of fifty, whatever the round trips do.
+    let sequence = 0
+    for (let round = 0; round < 5; round++) {
+      const count = Math.floor(controller.window / 1000)
+      for (let index = 0; index < count; index++) {
+        sequence += 1000
+        controller.onAck(0, { ...ack(sequence, sequence - 1000 + controller.window), rttPs: 8e6 * 2 ** round })
+      }
+    }
+    expect(controller.metrics().windowSegments).toBe(32)
   })
 })

@@ -70,6 +70,8 @@ export const transports: ReadonlyMap<string, NamedTransport> = new Map<string, N
         delayedAckPs: "time",
         lossDetection: "word",
         probesInRecovery: "boolean",
+        rateReduction: "boolean",
+        quickAcks: "number",
         offloadSegments: "number",
         reorderSegments: "number",
         ecn: "number",

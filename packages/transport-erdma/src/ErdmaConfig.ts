@@ -59,7 +59,8 @@ export const erdmaFraming = (telemetryBytes: number): Framing => ({
 
 /**
  * eRDMA as the stream that carries it: FPDUs aligned with segments (RFC 5044 §5.2), each acknowledged; losses found by
- * time, also those of what is sent again, and a tail probed at any time; timeouts a round trip and 100 µs after the last
+ * time, also those of what is sent again, and a tail probed at any time; recoveries fill the window, which losses by chance
+ * are no reason to leave empty; timeouts a round trip and 100 µs after the last
  * progress. TCP's 200 ms keep hosts that hold acknowledgements back for 40 ms from sending in vain; hardware holds none
  * back, and the deviation of its round trips is that of queues, tens of µs.
  *
@@ -89,6 +90,8 @@ export const erdmaStream = (options: ErdmaOptions): TcpConfig => {
     retryCount: options.retryCount ?? 15,
     ackEvery: options.ackEvery ?? 1,
     delayedAckPs: 0,
+    quickAcks: 0,
     probesInRecovery: true,
+    rateReduction: false,
   })
 }

@@ -25,6 +25,11 @@ export interface TcpConfig {
   /** How long an acknowledgement is held back at most, ps. Default 40 ms (Linux; RFC 5681 §4.2 allows 500). */
   readonly delayedAckPs: Time
   /**
+   * Acknowledgements that go without waiting at the start, after a silence of `leastTimeoutPs`, and after a segment that
+   * came twice. Default 16 (Linux, TCP_MAX_QUICKACKS); 0 for none.
+   */
+  readonly quickAcks: number
+  /**
    * "rack-tlp", the default: by time of sending, with a probe for a lost tail (RFC 8985). "sack": three segments beyond
    * (RFC 6675).
    */
@@ -34,6 +39,11 @@ export interface TcpConfig {
    * false.
    */
   readonly probesInRecovery: boolean
+  /**
+   * Recoveries send by what arrives (PRR, RFC 9937), instead of all that the reduced window has room for. Default true, as
+   * RFC 9438 §4.6 recommends and Linux does.
+   */
+  readonly rateReduction: boolean
   /**
    * Segments that are sent together: less than that, and less than a third of the window, waits for more room, as a sender
    * with segmentation offload waits (Linux, tcp_tso_should_defer). Default 1: no offload.
@@ -85,6 +95,12 @@ const check = (option: string, value: unknown, legal: boolean, expected: string)
   if (!legal) throw new TcpTransportError(option, value, expected)
 }
 
+/** Options that are whole numbers, by the least that they may be. */
+const integers = [
+  [0, ["retryCount", "quickAcks"]],
+  [1, ["mtuBytes", "alignBytes", "ackEvery", "offloadSegments", "reorderSegments"]],
+] as const
+
 /** Fills in the defaults. @throws TcpTransportError */
 export const tcpConfig = (options: TcpTransportOptions): TcpConfig => {
   const { needs } = options.controller
@@ -99,8 +115,10 @@ export const tcpConfig = (options: TcpTransportOptions): TcpConfig => {
     retryCount: 15,
     ackEvery: 2,
     delayedAckPs: 40 * MS,
+    quickAcks: 16,
     lossDetection: "rack-tlp",
     probesInRecovery: false,
+    rateReduction: true,
     offloadSegments: 1,
     reorderSegments: 2 ** 20,
     telemetry: needs.includes("int"),
@@ -108,11 +126,11 @@ export const tcpConfig = (options: TcpTransportOptions): TcpConfig => {
     ...options,
   }
   const { leastTimeoutPs, mostTimeoutPs, lossDetection } = config
-  const integers = ["mtuBytes", "alignBytes", "ackEvery", "offloadSegments", "reorderSegments", "retryCount"] as const
-  for (const option of integers) {
-    const value = config[option]
-    const least = option === "retryCount" ? 0 : 1
-    check(option, value, Number.isSafeInteger(value) && value >= least, `an integer of at least ${least}`)
+  for (const [least, options] of integers) {
+    for (const option of options) {
+      const value = config[option]
+      check(option, value, Number.isSafeInteger(value) && value >= least, `an integer of at least ${least}`)
+    }
   }
   check("mtuBytes", config.mtuBytes, config.mtuBytes < 2 ** 31, "below 2^31 bytes")
   check("reorderSegments", config.reorderSegments, config.reorderSegments < 2 ** 23, "below 2^23")
@@ -127,7 +145,7 @@ export const tcpConfig = (options: TcpTransportOptions): TcpConfig => {
   for (const option of ["delayedAckPs", "granularityPs"] as const)
     check(option, config[option], config[option] >= 0, "a time of at least 0")
   check("lossDetection", lossDetection, ["rack-tlp", "sack"].includes(lossDetection), "rack-tlp or sack")
-  for (const option of ["telemetry", "probesInRecovery"] as const)
+  for (const option of ["telemetry", "probesInRecovery", "rateReduction"] as const)
     check(option, config[option], typeof config[option] === "boolean", "true or false")
   check("ecn", config.ecn, [0, 1, 2, 3].includes(config.ecn), "0 to 3")
   return config

@@ -77,6 +77,7 @@ export class TcpEndpoint extends TcpSender implements FlowEngine {
     const count = board.una + psnDistance(packet.psn, (board.una + this.sendBase) & PSN_MASK)
     if (count > board.highest) return
     const before = this.ackedBytes
+    const flightBytes = board.pipeBytes
     board.deliveredBytes = 0
     this.duplicateSeen = false
     const advanced = count > board.una
@@ -90,7 +91,8 @@ export class TcpEndpoint extends TcpSender implements FlowEngine {
     this.finishProbe(now, advanced, count)
     const found = this.findLosses(now)
     this.runController(now, packet, before)
-    if (found && this.recoverUntil === NONE) this.beginRecovery(now)
+    if (found && this.recoverUntil === NONE) this.beginRecovery(now, flightBytes)
+    this.reduce(advanced && !found)
     if (advanced || found || board.deliveredBytes > 0) this.rearm(now)
   }
 
@@ -99,6 +101,7 @@ export class TcpEndpoint extends TcpSender implements FlowEngine {
     this.ackedBytes = this.messages.bytesBefore(count)
     if (this.recoverUntil !== NONE && count >= this.recoverUntil) {
       this.recoverUntil = NONE
+      this.reduction.end()
       if (this.reorderPersists > 0 && --this.reorderPersists === 0) this.reorderMultiple = 1
     }
     for (;;) {
@@ -181,10 +184,17 @@ export class TcpEndpoint extends TcpSender implements FlowEngine {
     checkController(this.controller, this.flow >> 1, now)
   }
 
-  private beginRecovery(now: Time): void {
+  private beginRecovery(now: Time, flightBytes: number): void {
     this.recoveries++
     this.recoverUntil = this.board.highest
+    if (this.config.rateReduction) this.reduction.begin(flightBytes)
     if (this.controller.onLoss(now, false)) this.acted(now)
+  }
+
+  private reduce(safe: boolean): void {
+    const { board, reduction, controller } = this
+    if (reduction.roomBytes !== Infinity)
+      reduction.acknowledged(board.deliveredBytes, board.pipeBytes, controller.window, safe)
   }
 
   // --- time
@@ -256,7 +266,8 @@ export class TcpEndpoint extends TcpSender implements FlowEngine {
     const { timer } = this
     this.setTimer(Timer.None, NEVER)
     if (timer === Timer.Reorder) {
-      if (this.findLosses(now) && this.recoverUntil === NONE) this.beginRecovery(now)
+      const flightBytes = this.board.pipeBytes
+      if (this.findLosses(now) && this.recoverUntil === NONE) this.beginRecovery(now, flightBytes)
       if (this.timer === Timer.None) this.rearm(now)
     } else if (timer === Timer.Probe) this.probe(now)
     else this.timedOut(now)
@@ -298,6 +309,7 @@ export class TcpEndpoint extends TcpSender implements FlowEngine {
     // Everything is there, and the peer does not take it: it may have to be told again (RFC 2018 §8).
     if (board.lostCount === 0) board.loseOldest()
     this.recoverUntil = board.highest
+    this.reduction.end()
     this.burst = 0
     this.setTimer(Timer.Retransmission, now + this.rtt.backedOff(this.backoffs))
     if (this.controller.onLoss(now, true)) this.acted(now)

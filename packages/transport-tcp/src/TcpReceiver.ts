@@ -11,7 +11,9 @@ const RECENT = 4
 /**
  * The half of a connection that receives: it delivers in order, keeps what comes out of order, and acknowledges: every
  * second segment or after a while (RFC 5681 §4.2), at once what is out of order or closes a gap, the end of a message (as
- * Linux does once its reader has taken all), and a mark. An acknowledgement echoes a mark of any segment it answers.
+ * Linux does once its reader has taken all), a mark, and the first of a connection, after a silence as long as a timeout,
+ * or after a segment that came twice: a sender that begins with one segment is not to wait. An acknowledgement echoes a
+ * mark of any segment it answers.
  */
 export abstract class TcpReceiver {
   readonly node: number
@@ -36,6 +38,9 @@ export abstract class TcpReceiver {
   private readonly recent: Array<number> = []
   private duplicate = -1
   private owed = 0
+  /** Acknowledgements that still go without waiting, and when data came last, ps. */
+  private quick: number
+  private lastDataAt: Time = 0
   private marked = false
   protected replyStamp: Time = 0
   /** Telemetry (or PINT) of the last segment, -1 for none. */
@@ -45,6 +50,7 @@ export abstract class TcpReceiver {
 
   constructor(config: TcpConfig, address: FlowAddress) {
     this.config = config
+    this.quick = config.quickAcks
     this.node = address.node
     this.peer = address.peer
     this.priority = address.priority
@@ -61,7 +67,9 @@ export abstract class TcpReceiver {
     const number = expected + psnDistance(packet.psn, (expected + receiveBase) & PSN_MASK)
     const mark = packet.ecn === Ecn.Experienced
     if (mark) this.marked = true
-    const urgent = this.take(number, packet) || mark
+    if (now - this.lastDataAt > this.config.leastTimeoutPs) this.quick = this.config.quickAcks
+    this.lastDataAt = now
+    const urgent = this.take(number, packet) || mark || this.quick > 0
     // RFC 7323 §4.3: the stamp of the segment that brought the left edge here, or of one out of order: it is what a sender
     // takes the round trip of.
     if (this.owed === 0 || urgent) this.replyStamp = packet.stamp
@@ -89,6 +97,7 @@ export abstract class TcpReceiver {
     const { ahead } = this
     if (number < this.expected || ahead.has(number)) {
       this.duplicate = number
+      this.quick = this.config.quickAcks
       return true
     }
     if (number - this.expected >= this.config.reorderSegments) return true
@@ -140,6 +149,7 @@ export abstract class TcpReceiver {
 
   protected fillAck(out: Packet, udpPorts: number): void {
     this.controlPending = false
+    if (this.quick > 0) this.quick--
     out.meta = Opcode.Acknowledge | (this.marked ? Flag.CongestionEcho : 0) | (this.priority << 24)
     out.wireBytes = this.config.framing.ackBytes
     out.psn = (this.expected + this.receiveBase) & PSN_MASK

@@ -10,6 +10,7 @@ import {
   unpaced,
 } from "@rdmakit/protocol"
 import { serializationPs } from "@rdmakit/units"
+import { RateReduction } from "./RateReduction.ts"
 import { Scoreboard } from "./Scoreboard.ts"
 import type { TcpConfig } from "./TcpConfig.ts"
 import { TcpReceiver } from "./TcpReceiver.ts"
@@ -24,6 +25,7 @@ export abstract class TcpSender extends TcpReceiver {
   paceTime: Time
 
   protected readonly board = new Scoreboard(0)
+  protected readonly reduction: RateReduction
   protected readonly messages: MessageQueue
   protected readonly udpPorts: number
   /** The first segment has number 0, and this PSN. */
@@ -44,6 +46,7 @@ export abstract class TcpSender extends TcpReceiver {
     checkController(this.controller, address.flow >> 1, now)
     this.paceTime = now
     this.messages = new MessageQueue(0, config.mtuBytes)
+    this.reduction = new RateReduction(config.mtuBytes)
   }
 
   /** A segment has left. */
@@ -61,7 +64,8 @@ export abstract class TcpSender extends TcpReceiver {
     const { board, config } = this
     // A probe and the first segment of a recovery go whatever the window is (RFC 6675 §5, step 4.1).
     if (this.burst > 0 || board.pipeBytes === 0) return false
-    const room = this.controller.window - board.pipeBytes
+    const { roomBytes } = this.reduction
+    const room = roomBytes === Infinity ? this.controller.window - board.pipeBytes : roomBytes
     return room < (board.lostCount > 0 ? config.mtuBytes : this.worthSending())
   }
   get finished(): boolean {
@@ -151,7 +155,9 @@ export abstract class TcpSender extends TcpReceiver {
     if (config.telemetry) out.addTelemetry()
     if (isNew) this.sentBytes += payload
     // A segment without bytes is a segment under way all the same.
-    board.sent(number, Math.max(1, payload), now)
+    const sizeBytes = Math.max(1, payload)
+    board.sent(number, sizeBytes, now)
+    this.reduction.sent(sizeBytes)
     controller.onSent(now, wireBytes)
     if (controller.rate < Infinity)
       this.paceTime = Math.max(now, this.paceTime) + serializationPs(wireBytes, controller.rate)

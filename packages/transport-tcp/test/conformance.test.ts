@@ -18,6 +18,11 @@ const underTest = (name: string, options: Partial<TcpTransportOptions> = {}) =>
 underTest("tcp, RACK-TLP", { retryCount: 6 })
 underTest("tcp, SACK alone", { retryCount: 6, lossDetection: "sack" })
 underTest("tcp, each segment acknowledged, bursts of eight", { retryCount: 6, ackEvery: 1, offloadSegments: 8 })
+underTest("tcp, recoveries that fill the window, no quick acknowledgements", {
+  retryCount: 6,
+  rateReduction: false,
+  quickAcks: 0,
+})
 underTest("tcp, probes at any time, timeouts of 100 µs", {
   retryCount: 12,
   ackEvery: 1,

@@ -112,6 +112,8 @@ describe("options", () => {
     ["mtuBytes", { mtuBytes: 0 }],
     ["mtuBytes", { mtuBytes: 2 ** 31 }],
     ["ackEvery", { ackEvery: 0.5 }],
+    ["quickAcks", { quickAcks: -1 }],
+    ["rateReduction", { rateReduction: 1 as unknown as boolean }],
     ["offloadSegments", { offloadSegments: 0 }],
     ["reorderSegments", { reorderSegments: 2 ** 23 }],
     ["retryCount", { retryCount: -1 }],

@@ -1,5 +1,6 @@
 import type { Crossing } from "@rdmakit/conformance"
 import { Ecn, Opcode } from "@rdmakit/packet"
+import type { ControllerFactory } from "@rdmakit/protocol"
 import { describe, expect, it } from "vitest"
 import { connect, fixedWindow } from "./connection.ts"
 
@@ -13,17 +14,33 @@ const losing = (...ordinals: ReadonlyArray<number>) => {
     opcode < Opcode.Acknowledge && ordinals.includes(data++) ? [] : [10 * US]
 }
 
+/** A window that a timeout leaves a segment of. */
+const oneAfterTimeout = (first: number): ControllerFactory => {
+  const inner = fixedWindow(first)
+  return {
+    ...inner,
+    make: (now, path) => {
+      const controller = { ...inner.make(now, path), window: first }
+      controller.onLoss = (_now, timeout) => {
+        if (timeout) controller.window = path.mtuBytes
+        return timeout
+      }
+      return controller
+    },
+  }
+}
+
 const dataOf = (sent: ReadonlyArray<Crossing>) => sent.filter(({ opcode }) => opcode < Opcode.Acknowledge)
 
 describe("acknowledgements (RFC 5681 §4.2)", () => {
   it("answer every second segment, the end of a message at once, and anything after 40 ms", () => {
-    const { pair } = connect({ options: { controller: fixedWindow(5000) } })
+    const { pair } = connect({ options: { controller: fixedWindow(5000), quickAcks: 0 } })
     pair.command(0, { message: 0, writeBytes: 5000 })
     pair.run()
     const acks = pair.sent.filter(({ opcode }) => opcode === Opcode.Acknowledge)
     expect(acks.map(({ psn }) => psn)).toEqual([2, 4, 5])
     // A segment of a message of two that comes alone: the window has room for one.
-    const lone = connect({ options: { controller: fixedWindow(1000) } })
+    const lone = connect({ options: { controller: fixedWindow(1000), quickAcks: 0 } })
     lone.pair.command(0, { message: 0, writeBytes: 2000 })
     lone.pair.run()
     const times = lone.pair.sent.filter(({ opcode }) => opcode === Opcode.Acknowledge).map(({ time }) => time)
@@ -32,7 +49,7 @@ describe("acknowledgements (RFC 5681 §4.2)", () => {
 
   it("echo a mark at once", () => {
     const { pair } = connect({
-      options: { controller: fixedWindow(9000), ecn: Ecn.Capable0 },
+      options: { controller: fixedWindow(9000), ecn: Ecn.Capable0, quickAcks: 0 },
       onWay: (packet, { psn, opcode }) => {
         if (opcode < Opcode.Acknowledge && psn === 2) packet.ecn = Ecn.Experienced
       },
@@ -46,6 +63,33 @@ describe("acknowledgements (RFC 5681 §4.2)", () => {
       [5, 0],
       [6, 0],
     ])
+  })
+})
+
+describe("acknowledgements that do not wait (Linux's quick acknowledgements)", () => {
+  it("are the first sixteen of a connection", () => {
+    const { pair } = connect({ options: { controller: fixedWindow(40_000) } })
+    pair.command(0, { message: 0, writeBytes: 24_000 })
+    pair.run()
+    const acks = pair.sent.filter(({ opcode }) => opcode === Opcode.Acknowledge).map(({ psn }) => psn)
+    expect(acks).toEqual([...Array.from({ length: 16 }, (_, index) => index + 1), 18, 20, 22, 24])
+  })
+
+  it("and those after a silence as long as a timeout: a sender with one segment goes on at once", () => {
+    // The window is a segment after the timeout, and stays: eight are sent again, one by one.
+    const lastAt = (quickAcks: number): number => {
+      const { ends, pair } = connect({
+        options: { controller: oneAfterTimeout(30_000), quickAcks, lossDetection: "sack" },
+        path: losing(...Array.from({ length: 8 }, (_, index) => 22 + index)),
+      })
+      pair.command(0, { message: 0, writeBytes: 30_000 })
+      pair.run()
+      expect([ends[0].timeouts, ends[1].bytesReceived]).toEqual([1, 30_000])
+      return pair.events[0]!.time
+    }
+    expect(lastAt(16)).toBeLessThan(201 * MS)
+    // All but the last, the end of the message, wait for 40 ms.
+    expect(lastAt(0)).toBeGreaterThan((200 + 7 * 40) * MS)
   })
 })
 
