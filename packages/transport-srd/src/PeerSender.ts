@@ -18,7 +18,7 @@ import { SentPackets } from "./SentPackets.ts"
 import type { SrdConfig } from "./SrdConfig.ts"
 
 /** Timeouts in a row before they become longer: each tries another path. */
-const PATIENT = 3
+const PATIENT = 8
 
 /** What the contexts of a device, or of a world, have in common. */
 export interface SharedParts {

@@ -10,7 +10,7 @@ export interface SrdConfig {
   readonly framing: Framing
   /** Paths that a context spreads its packets over at a time. Default 64. */
   readonly paths: number
-  /** Packets after which a path is given up for a fresh one, so that no link has more than its share for long. Default 32. */
+  /** Packets after which a path is given up for a fresh one, so that no link has more than its share for long. Default 16. */
   readonly renewAfterPackets: number
   /** A path whose smoothed RTT is above the mean of all by this factor is given up. Default 1.5. */
   readonly overloadFactor: number
@@ -84,7 +84,7 @@ export const srdConfig = (options: SrdOptions): SrdConfig => {
     mtuBytes: 4096,
     framing: srdFraming,
     paths: 64,
-    renewAfterPackets: 32,
+    renewAfterPackets: 16,
     overloadFactor: 1.5,
     deadAfterLosses: 2,
     windowPackets: 4096,
