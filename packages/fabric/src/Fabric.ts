@@ -6,7 +6,7 @@ import { type Graph, TopologyError, validate } from "@rdmakit/topology"
 import { RcOptionsError } from "@rdmakit/transport-ib"
 import { Context, Data, Effect, Layer } from "effect"
 import type { AdmissionModel } from "./FlowAdmission.ts"
-import type { LinkFault } from "./LinkFaults.ts"
+import type { Fault } from "./LinkFaults.ts"
 import { type NicFactory, readyListNics, type SwitchFactory } from "./Models.ts"
 import type { NativeOptions } from "./NativeParts.ts"
 import { NativeRun } from "./NativeRun.ts"
@@ -50,8 +50,8 @@ export const Watchdog = Context.Reference<WatchdogSettings | undefined>("@rdmaki
   defaultValue: () => undefined,
 })
 
-/** What happens to links, and when; nothing unless a layer says otherwise. */
-export const Faults = Context.Reference<ReadonlyArray<LinkFault>>("@rdmakit/fabric/Faults", {
+/** What happens to links and hosts, and when; nothing unless a layer says otherwise. */
+export const Faults = Context.Reference<ReadonlyArray<Fault>>("@rdmakit/fabric/Faults", {
   defaultValue: () => [],
 })
 

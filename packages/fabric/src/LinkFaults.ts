@@ -1,25 +1,43 @@
 import type { Packet } from "@rdmakit/packet"
 import type { Time } from "@rdmakit/protocol"
-import type { FaultyKernel } from "@rdmakit/sim"
+import { type FaultyKernel, ImpairedKernel, type Impairment, type ReceiverLimit } from "@rdmakit/sim"
 import { type Graph, Ports, Routes, type RoutesOptions } from "@rdmakit/topology"
+import { Impairments } from "./Impairments.ts"
 import type { World } from "./World.ts"
 
-/** What happens to a link, both ways, at a moment of a run. */
+/** Which way over a link: from its end a to its end b, back, or both. */
+export type Direction = "both" | "forward" | "backward"
+
+/** What happens to a link at a moment of a run. */
 export interface LinkFault {
   /** ps */
   readonly time: Time
   /** Its index in the graph. */
   readonly link: number
-  /** It goes down, or comes up again. */
+  /** It goes down, or comes up again, both ways. */
   readonly up?: boolean
   /** From now on this share of the packets that cross it is lost by chance, 0 to 1. */
   readonly lossRate?: number
+  /** From now on this happens to what crosses it; what it says nothing of stays as it was. */
+  readonly impairment?: Impairment
+  /** Which way `lossRate` and `impairment` are. Default "both". */
+  readonly direction?: Direction
 }
+
+/** What happens to a host at a moment of a run: from now on it takes packets no faster than this; undefined: at once. */
+export interface ReceiverFault {
+  /** ps */
+  readonly time: Time
+  readonly host: number
+  readonly receiver: ReceiverLimit | undefined
+}
+
+export type Fault = LinkFault | ReceiverFault
 
 /** The faults of a run. */
 export interface FaultModel {
   /** By time; those of one time happen in this order. */
-  readonly events: ReadonlyArray<LinkFault>
+  readonly events: ReadonlyArray<Fault>
   /** How long routes take to follow a link that goes down or comes up, ps. Default 0. */
   readonly convergencePs?: Time
   /**
@@ -29,13 +47,17 @@ export interface FaultModel {
   readonly asSimulated?: boolean
 }
 
+/** What calls are about: events of the model, routes that follow, frames that are late, hosts that are slow. */
+const Call = { Event: 0, Reroute: 1, Late: 2, Slow: 3 } as const
+export type CallAt = (time: Time, call: number, argument: number) => void
+
 /** Switches on the longest of the shortest paths between two hosts, of all that the network is in turn. */
 export const longestPath = (graph: Graph, options: RoutesOptions | Routes, { events }: FaultModel): number => {
   const routes = new Routes(graph, new Ports(graph), options)
   let most = routes.maxHops
-  for (const { link, up } of events) {
-    if (up === undefined) continue
-    routes.setLink(link, up)
+  for (const event of events) {
+    if ("host" in event || event.up === undefined) continue
+    routes.setLink(event.link, event.up)
     most = Math.max(most, routes.maxHops)
   }
   return most
@@ -52,35 +74,58 @@ export class LinkFaults {
   private readonly world: World
   private readonly kernel: FaultyKernel
   private readonly model: FaultModel
+  private readonly impaired: ImpairedKernel | undefined
+  private readonly impairments: Impairments | undefined
+  private readonly callAt: CallAt
 
-  constructor(world: World, kernel: FaultyKernel, model: FaultModel) {
+  /** @param callAt lets the world call `called` at a time */
+  constructor(world: World, kernel: FaultyKernel, model: FaultModel, callAt: CallAt) {
     this.world = world
     this.kernel = kernel
     this.model = model
+    this.callAt = callAt
     this.untoldBytes = new Float64Array(world.ports.count)
+    if (kernel instanceof ImpairedKernel) {
+      this.impaired = kernel
+      this.impairments = new Impairments(kernel)
+      kernel.onLate = (time, place) => callAt(time, Call.Late, place)
+      kernel.onSlow = (time, node) => callAt(time, Call.Slow, node)
+    }
+    for (const [index, { time }] of model.events.entries()) callAt(time, Call.Event, index)
   }
 
-  /** Links whose faults are still to come, or have happened. */
-  get events(): ReadonlyArray<LinkFault> {
+  /** All that happens, or has happened. */
+  get events(): ReadonlyArray<Fault> {
     return this.model.events
   }
 
-  /** An event happens. Returns how long its `reroute` is to be called later, ps; undefined: there is none to call. */
-  apply(index: number): Time | undefined {
-    const { link, up, lossRate } = this.model.events[index]!
-    if (lossRate !== undefined) for (const port of [2 * link, 2 * link + 1]) this.kernel.setLossRate(port, lossRate)
-    if (up === undefined || this.kernel.isUp(2 * link) === up) return undefined
+  /** The time of a call has come. */
+  called(call: number, argument: number): void {
+    if (call === Call.Event) this.apply(argument)
+    else if (call === Call.Reroute) this.reroute(argument)
+    else if (call === Call.Late) this.impaired!.arriveLate(argument)
+    else this.impaired!.takeSlowly(argument)
+  }
+
+  private apply(index: number): void {
+    const event = this.model.events[index]!
+    const { kernel } = this
+    this.impairments?.apply(event)
+    if ("host" in event || event.up === undefined || kernel.isUp(2 * event.link) === event.up) return
     const { convergencePs = 0 } = this.model
-    if (!up) this.takeDown(link)
+    if (!event.up) this.takeDown(event.link)
     if (convergencePs === 0) this.reroute(index)
-    if (up) this.kernel.bringUp(link)
-    return convergencePs === 0 ? undefined : convergencePs
+    else this.callAt(kernel.now + convergencePs, Call.Reroute, index)
+    if (event.up) kernel.bringUp(event.link)
+    // What a host would send by it and has no other way is lost at once, as later packets are.
+    else for (const port of [2 * event.link, 2 * event.link + 1]) kernel.kick(kernel.now, port)
   }
 
   /** Routing has found out what became of a link. */
-  reroute(index: number): void {
-    const { link, up } = this.model.events[index]!
-    this.world.routes.setLink(link, up === true)
+  private reroute(index: number): void {
+    const event = this.model.events[index]!
+    if ("host" in event) return
+    this.world.routes.setLink(event.link, event.up === true)
     this.kernel.paths.clear()
     this.listAnew()
   }

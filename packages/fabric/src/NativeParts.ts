@@ -4,7 +4,8 @@ import { ExactDelays, type Graph, Ports, Routes, TopologyError } from "@rdmakit/
 import { rcFlows } from "@rdmakit/transport-ib"
 import { murmur3, serializationPs } from "@rdmakit/units"
 import type { AdmissionModel } from "./FlowAdmission.ts"
-import { type LinkFault, longestPath } from "./LinkFaults.ts"
+import { checkedFaults } from "./Impairments.ts"
+import { type Fault, longestPath } from "./LinkFaults.ts"
 import { frameBytesOf, type NetworkContext, type NicFactory, readyListNics, type SwitchFactory } from "./Models.ts"
 import { sharedBufferSwitches } from "./NativeSwitch.ts"
 import { nativeTransport, type TransportSettings } from "./NativeTransport.ts"
@@ -34,8 +35,8 @@ export interface NativeOptions {
   readonly admission?: AdmissionModel
   /** A PFC watchdog at every switch port. Default: none. */
   readonly watchdog?: WatchdogSettings
-  /** What happens to links, and when. Default: nothing. */
-  readonly faults?: ReadonlyArray<LinkFault>
+  /** What happens to links and hosts, and when. Default: nothing. */
+  readonly faults?: ReadonlyArray<Fault>
   /** How long routes take to follow a link that goes down or comes up, ps. Default 0. */
   readonly convergencePs?: Time
 }
@@ -104,17 +105,6 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
       (need) => `controller ${controller.name} needs ${need}, which this network does not supply: it goes without`,
     ),
   }
-}
-
-/** Faults by time. Throws `TopologyError` for a link that does not exist, or a share that is none. */
-export const checkedFaults = (faults: ReadonlyArray<LinkFault>, graph: Graph): ReadonlyArray<LinkFault> => {
-  for (const { link, lossRate = 0 } of faults) {
-    if (graph.links[link] === undefined)
-      throw new TopologyError("unknown-link", `link ${link} does not exist`, { link })
-    if (lossRate >= 0 && lossRate <= 1) continue
-    throw new TopologyError("loss", `link ${link}: loss rate ${lossRate} is not between 0 and 1`, { link })
-  }
-  return faults.toSorted((a, b) => a.time - b.time)
 }
 
 /** How long routes take to follow, ps. Throws `TopologyError` "delay" for what is no time. */

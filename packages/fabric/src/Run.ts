@@ -1,5 +1,5 @@
 import { dropNames, NEVER, type Time } from "@rdmakit/protocol"
-import { LinkDown, LinkLoss } from "@rdmakit/sim"
+import { BlackHole, LinkCorruption, LinkDown, LinkLoss, ReceiverOverflow } from "@rdmakit/sim"
 import { formatTime, hash32, NANOSECOND } from "@rdmakit/units"
 import { type Deadlock, pauseCycle, StallWatch } from "./Deadlock.ts"
 import type { FlowTable } from "./FlowTable.ts"
@@ -88,7 +88,13 @@ export interface Run {
 }
 
 /** Names of every reason for a drop, by minus its code. */
-const kernelReasons: Readonly<Record<number, string>> = { [LinkLoss]: "link-loss", [LinkDown]: "link-down" }
+const kernelReasons: Readonly<Record<number, string>> = {
+  [LinkLoss]: "link-loss",
+  [LinkDown]: "link-down",
+  [LinkCorruption]: "corruption",
+  [BlackHole]: "black-hole",
+  [ReceiverOverflow]: "receiver-overflow",
+}
 const reasonName = (code: number): string => kernelReasons[-code] ?? dropNames[-code] ?? `reason-${code}`
 
 const dropsOf = (world: World): Record<string, number> => {

@@ -17,7 +17,7 @@ import { WatchdogSwitch } from "@rdmakit/switch"
 import { type Graph, Ports, Routes, type RoutesOptions } from "@rdmakit/topology"
 import type { AdmissionModel, FlowAdmission } from "./FlowAdmission.ts"
 import type { FlowTable } from "./FlowTable.ts"
-import { type FaultModel, LinkFaults } from "./LinkFaults.ts"
+import { type CallAt, type FaultModel, LinkFaults } from "./LinkFaults.ts"
 import { checkKernel, type KernelName, makeKernel } from "./makeKernel.ts"
 import { PfcWatchdog, type WatchdogSettings } from "./PfcWatchdog.ts"
 
@@ -73,8 +73,8 @@ export interface WorldParts {
   readonly seed: number
 }
 
-/** Start + n are the steps to a start; Alarm, Fault and Reroute are beyond them. */
-const Call = { Reader: 0, Start: 1, Sample: 2, Alarm: 32, Fault: 33, Reroute: 34 } as const
+/** Start + n are the steps to a start; Alarm is beyond them, and from Fault on all are those of faults. */
+const Call = { Reader: 0, Start: 1, Sample: 2, Alarm: 32, Fault: 33 } as const
 
 /** A periodic look at the world, in order with its events. */
 export interface Sampler {
@@ -103,7 +103,7 @@ export class World {
 
   readonly parts: WorldParts
   readonly watchdog: PfcWatchdog | undefined
-  readonly faults: LinkFaults | undefined
+  readonly faults: LinkFaults | undefined = undefined
   private readonly hostNics: HostNic<FlowCommand, FlowEvent>
   private readonly samplers: Array<Sampler> = []
   private readonly makeEngine: (now: Time, address: FlowAddress) => FlowEngine
@@ -133,8 +133,10 @@ export class World {
     this.hostNics = this.addNics()
     this.kernel.onCall = (now, target, argument) => this.called(now, target, argument)
     if (flows.count > 0) this.kernel.callAt(flows.start[0]!, Call.Reader, 0)
-    this.faults = faulty === undefined ? undefined : new LinkFaults(this, faulty, parts.faults!)
-    for (const [index, { time }] of this.faults?.events.entries() ?? []) this.kernel.callAt(time, Call.Fault, index)
+    if (faulty !== undefined) {
+      const callAt: CallAt = (time, call, argument) => kernel.callAt(time, Call.Fault + call, argument)
+      this.faults = new LinkFaults(this, faulty, parts.faults!, callAt)
+    }
   }
 
   private addSwitch(node: number): void {
@@ -193,15 +195,9 @@ export class World {
     if (target === Call.Reader) this.readFlows(now)
     else if (target === Call.Sample) this.takeSample(now, argument)
     else if (target === Call.Alarm) this.watchdog!.alarm(now, argument)
-    else if (target === Call.Fault) this.fault(now, argument)
-    else if (target === Call.Reroute) this.faults!.reroute(argument)
+    else if (target >= Call.Fault) this.faults!.called(target - Call.Fault, argument)
     else if (target >= Call.Start + 2) this.startStep(now, target, argument)
     else this.createFlow(now, argument)
-  }
-
-  private fault(now: Time, index: number): void {
-    const convergencePs = this.faults!.apply(index)
-    if (convergencePs !== undefined) this.kernel.callAt(now + convergencePs, Call.Reroute, index)
   }
 
   private takeSample(now: Time, index: number): void {

@@ -1,3 +1,4 @@
+export type { Impairment, ReceiverLimit } from "@rdmakit/sim"
 export { type Deadlock, pauseCycle } from "./Deadlock.ts"
 export {
   AdmissionControl,
@@ -18,7 +19,14 @@ export type { AdmissionModel, FlowAdmission } from "./FlowAdmission.ts"
 export type { Flow } from "./FlowTable.ts"
 export { FlowTable } from "./FlowTable.ts"
 export { IdealCompletion } from "./IdealCompletion.ts"
-export { type FaultModel, type LinkFault, LinkFaults } from "./LinkFaults.ts"
+export {
+  type Direction,
+  type Fault,
+  type FaultModel,
+  type LinkFault,
+  LinkFaults,
+  type ReceiverFault,
+} from "./LinkFaults.ts"
 export { type BalancerName, type BalancerSettings, balancerNames, reorders, usesFlowlets } from "./LoadBalancers.ts"
 export { frameBytesOf, type NetworkContext, type NicFactory, readyListNics, type SwitchFactory } from "./Models.ts"
 export { type KernelName, KernelRefused, kernelNames } from "./makeKernel.ts"
@@ -59,7 +67,7 @@ export {
 } from "./Run.ts"
 export { type RunFault, type SimulateOptions, simulate, stepRun } from "./simulate.ts"
 export { type FrameListener, frameObserver } from "./verbs/frameObserver.ts"
-export type { Direction, Links } from "./verbs/Links.ts"
+export type { Links } from "./verbs/Links.ts"
 export { VerbsNetwork } from "./verbs/VerbsNetwork.ts"
 export type { PacketObserver, VerbsNetworkOptions } from "./verbs/VerbsNetworkOptions.ts"
 export { type FlowInput, FlowInvalid, flowsOf } from "./Workload.ts"

@@ -1,6 +1,6 @@
 import { PacketPool } from "@rdmakit/packet"
 import type { Switch, Time } from "@rdmakit/protocol"
-import { ExactKernel, type ExactKernelOptions, FaultyKernel, FusedKernel } from "@rdmakit/sim"
+import { ExactKernel, type ExactKernelOptions, FaultyKernel, FusedKernel, ImpairedKernel } from "@rdmakit/sim"
 import type { Ports, Routes } from "@rdmakit/topology"
 import { longestPath } from "./LinkFaults.ts"
 import type { WorldParts } from "./World.ts"
@@ -80,7 +80,8 @@ export const makeKernel = (parts: WorldParts, ports: Ports, { maxHops }: Routes)
   const isCanonical = parts.ties !== "insertion"
   if (parts.kernel === "fused" && !isCanonical) throw new KernelRefused(TIES)
   const fused = isCanonical && parts.kernel !== "exact"
-  const faulty = faults === undefined ? undefined : new FaultyKernel({ ...options, fused })
+  const Faulty = faults?.asSimulated === true ? FaultyKernel : ImpairedKernel
+  const faulty = faults === undefined ? undefined : new Faulty({ ...options, fused })
   return { kernel: faulty ?? (fused ? new FusedKernel(options) : new ExactKernel(options)), faulty, longest }
 }
 

@@ -1,7 +1,8 @@
 import { hpcc, hpccPresets } from "@rdmakit/cc-hpcc"
 import { GraphBuilder, leafSpine, star } from "@rdmakit/topology"
 import { describe, expect, it } from "vitest"
-import { incast, runFlows } from "./runs.ts"
+import type { Fault, LinkFault } from "../src/index.ts"
+import { incast, lineRate, runFlows } from "./runs.ts"
 
 const controller = hpcc(hpccPresets.simulation)
 const transport = { ackTimeoutPs: 100e6 }
@@ -187,6 +188,125 @@ describe("a rate of loss", () => {
   })
 })
 
+describe("impairments of a link", () => {
+  const one = [{ source: 0, destination: 1, size: 1_000_000 }]
+  const on = (fault: Omit<LinkFault, "time" | "link">, until?: number) =>
+    runFlows({ graph: star(2), controller, transport, faults: [{ time: 0, link: 0, ...fault }], seed: 5 }, one, until)
+
+  it("damage, repeat and delay packets, and the flow ends all the same", () => {
+    const { outcome } = on({ impairment: { corruption: 0.02, duplication: 0.02, reordering: 0.02, reorderPs: 5 * US } })
+    expect(outcome).toMatchObject({ flowsFinished: 1, unfinished: [] })
+    expect(outcome.dropsByReason.corruption).toBeGreaterThan(5)
+    expect(outcome.retransmissions).toBeGreaterThan(5)
+    const clean = on({ impairment: {} }).outcome
+    expect(clean.dropsByReason).toEqual({})
+    expect(outcome.flows.completionTime(0)).toBeGreaterThan(clean.flows.completionTime(0))
+  })
+
+  it("in one direction alone: acknowledgements that vanish let packets through", () => {
+    const back = on({ impairment: { blackHole: 1 }, direction: "backward" })
+    expect(back.outcome.flowsFinished).toBe(0)
+    expect(back.outcome.unfinished[0]!.reason).toMatch(/^no acknowledgement of packet 0 after 8 timeouts$/)
+    // Port 3 is the switch's, to host 1; the first window and each of the timeouts' repetitions got there.
+    expect(back.run.world.kernel.sentBytes(3)).toBeGreaterThan(8 * 1000)
+    const there = on({ impairment: { blackHole: 1 }, direction: "forward" })
+    expect(there.run.world.kernel.sentBytes(3)).toBe(0)
+  })
+
+  it("add to each other, and end one by one", () => {
+    const faults: ReadonlyArray<LinkFault> = [
+      { time: 0, link: 0, impairment: { corruption: 0.05 } },
+      { time: 0, link: 0, impairment: { blackHole: 1 } },
+      { time: 150 * US, link: 0, impairment: { blackHole: 0 } },
+    ]
+    const { outcome } = runFlows({ graph: star(2), controller, transport, faults }, one)
+    expect(outcome.flowsFinished).toBe(1)
+    expect(outcome.dropsByReason["black-hole"]).toBeGreaterThan(10)
+    expect(outcome.dropsByReason.corruption).toBeGreaterThan(10)
+  })
+
+  it("are the same with either kernel", () => {
+    const faults: ReadonlyArray<Fault> = [
+      { time: 0, link: 8, impairment: { loss: 0.01, reordering: 0.05, reorderPs: 3 * US, delayPs: [0, US] } },
+      { time: 20 * US, link: 3, impairment: { blackHole: 0.5 } },
+      { time: 60 * US, link: 3, impairment: { blackHole: 0 } },
+      { time: 30 * US, host: 8, receiver: { rateBps: 10e9, pauses: true } },
+      { time: 90 * US, host: 8, receiver: undefined },
+    ]
+    const digest = (kernel: "exact" | "fused") =>
+      runFlows({ graph: star(9), controller, transport, faults, kernel }, incast(8, 200_000)).outcome.digest
+    expect(digest("exact")).toBe(digest("fused"))
+  })
+})
+
+describe("a silent black hole", () => {
+  it("takes the flows of a hash, and routes stay as they are", () => {
+    const graph = leafSpine({ leaves: 2, spines: 2, hostsPerLeaf: 16 })
+    const flows = Array.from({ length: 16 }, (_, source) => ({ source, destination: 16 + source, size: 100_000 }))
+    const links = graph.links.flatMap(({ a, b }, link) =>
+      graph.isSwitch[a] === 1 && graph.isSwitch[b] === 1 ? [link] : [],
+    )
+    const half = links.map((link) => ({ time: 0, link, impairment: { blackHole: 0.3 } }))
+    const { outcome, run } = runFlows({ graph, controller, transport, faults: half }, flows)
+    // Each flow crosses two such links there and two back: it gets through with a chance of 0.7^4 = 0.24.
+    expect(outcome.flowsFinished).toBeGreaterThan(0)
+    expect(outcome.flowsFinished).toBeLessThan(12)
+    for (const { reason } of outcome.unfinished) expect(reason).toMatch(/^no acknowledgement of packet 0 after/)
+    expect(links.every((link) => run.world.routes.isUp(link))).toBe(true)
+    expect(run.world.kernel.pool.alive).toBe(0)
+  })
+})
+
+describe("a slow receiver", () => {
+  const flows = [
+    { source: 0, destination: 2, size: 1_000_000 },
+    { source: 1, destination: 2, size: 1_000_000 },
+  ]
+  const graph = star(3)
+
+  it("bounds the rate of what it receives", () => {
+    const faults = [{ time: 0, host: 2, receiver: { rateBps: 10e9, pauses: true } }]
+    const { outcome } = runFlows({ graph, controller: lineRate, transport: { ackTimeoutPs: 100e9 }, faults }, flows)
+    expect(outcome).toMatchObject({ flowsFinished: 2, unfinished: [], dropsByReason: {} })
+    expect(outcome.pfcPauses).toBeGreaterThan(0)
+    // 2,000 packets of 1,048 B are 1,676.8 µs at 10 Gb/s; the last acknowledgement takes 2 µs more.
+    expect(outcome.simulatedPs).toBeGreaterThan(1676.8 * US)
+    expect(outcome.simulatedPs).toBeLessThan(1690 * US)
+  })
+
+  it("that stalls holds its flows until it goes on", () => {
+    const faults = [
+      { time: 20 * US, host: 2, receiver: { rateBps: 0, pauses: true } },
+      { time: 500 * US, host: 2, receiver: undefined },
+    ]
+    const { outcome } = runFlows({ graph, controller: lineRate, transport: { ackTimeoutPs: 100e9 }, faults }, flows)
+    expect(outcome).toMatchObject({ flowsFinished: 2, dropsByReason: {}, retransmissions: 0 })
+    expect(outcome.simulatedPs).toBeGreaterThan(500 * US)
+    // 2,096,000 B are 168 µs at line rate, of which 20 came before; by half of its MiB the buffer took some more.
+    expect(outcome.simulatedPs).toBeLessThan(650 * US)
+  })
+
+  it("without pauses loses what finds no room", () => {
+    const faults = [
+      { time: 20 * US, host: 2, receiver: { rateBps: 0, bufferBytes: 50_000 } },
+      { time: 200 * US, host: 2, receiver: undefined },
+    ]
+    const { outcome } = runFlows({ graph, controller, transport, faults }, flows)
+    expect(outcome).toMatchObject({ flowsFinished: 2, unfinished: [] })
+    expect(outcome.dropsByReason["receiver-overflow"]).toBeGreaterThan(10)
+  })
+
+  it("for good: its flows say who pauses them", () => {
+    const faults = [{ time: 20 * US, host: 2, receiver: { rateBps: 0, pauses: true } }]
+    const options = { graph, controller: lineRate, transport: { ackTimeoutPs: 100e9 }, faults }
+    const { outcome } = runFlows(options, flows, 2000 * US)
+    expect(outcome.unfinished.map(({ reason }) => reason)).toEqual([
+      expect.stringContaining("paused by node 2 (priority 3)"),
+      expect.stringContaining("paused by node 2 (priority 3)"),
+    ])
+  })
+})
+
 it("faults that change nothing make no difference", () => {
   const plain = runFlows({ graph: star(9), controller, transport }, incast(8, 100_000)).outcome
   const faults = [{ time: 0, link: 0, lossRate: 0 }]
@@ -199,6 +319,16 @@ it("faults of links that do not exist, and shares that are none, are refused", (
     runFlows({ graph: star(2), controller, faults: [{ time: 0, link: 0, ...fault }] }, [])
   expect(make({ link: 2, up: false })).toThrow("link 2 does not exist")
   expect(make({ lossRate: 1.5 })).toThrow("loss rate 1.5 is not between 0 and 1")
+  expect(make({ impairment: { blackHole: -0.1 } })).toThrow("blackHole -0.1 is not between 0 and 1")
+  expect(make({ impairment: { delayPs: [2, 1] } })).toThrow("the least at most the most")
+  const host = (node: number, receiver: object) => () =>
+    runFlows(
+      { graph: star(2), controller, faults: [{ time: 0, host: node, receiver: { rateBps: 1, ...receiver } }] },
+      [],
+    )
+  expect(host(2, {})).toThrow("node 2 is not a host")
+  expect(host(1, { rateBps: -1 })).toThrow("host 1 receives at -1 bit/s: expected at least 0")
+  expect(host(1, { bufferBytes: 0 })).toThrow("host 1 has a buffer of 0 bytes: expected at least 1")
   const convergence = (convergencePs: number) => () =>
     runFlows({ graph: star(2), controller, faults: [], convergencePs }, [])
   expect(convergence(-1)).toThrow("convergencePs is -1: expected a whole number of picoseconds, at least 0")

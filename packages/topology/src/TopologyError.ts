@@ -12,6 +12,8 @@ export type TopologyErrorKind =
   | "delay"
   /** A loss rate is outside 0 to 1. */
   | "loss"
+  /** A buffer has no room, or is no whole number of bytes. */
+  | "buffer"
   /** A destination is a switch, or no node: only hosts are routed to. */
   | "not-a-host"
   /** No path leads from one host to the other. */

@@ -1,6 +1,8 @@
 import type { Time } from "@rdmakit/protocol"
-import type { ImpairedKernel, Impairment } from "@rdmakit/sim"
+import type { ImpairedKernel, Impairment, ReceiverLimit } from "@rdmakit/sim"
 import { type Graph, type Ports, type Routes, TopologyError } from "@rdmakit/topology"
+import { checkHost, checkImpairment, checkReceiver, Impairments, portsOfLink } from "../Impairments.ts"
+import type { Direction, Fault } from "../LinkFaults.ts"
 
 export interface LinksOptions {
   readonly graph: Graph
@@ -19,15 +21,13 @@ export interface LinksOptions {
   readonly onReroute: () => void
 }
 
-/** Which way over a link: from its end a to its end b, back, or both. */
-export type Direction = "both" | "forward" | "backward"
-
 /**
  * The links of a network, for faults: they go down and up, and what crosses them is lost, damaged, repeated, delayed or
- * reordered by seeded chance. A change happens as the next event of the moment it is asked for.
+ * reordered by seeded chance; and its hosts may take packets slowly. A change happens as the next event of the moment it is asked for.
  */
 export class Links {
   private readonly options: LinksOptions
+  private readonly impairments: Impairments
   /** As they were asked to be, and as they are. */
   private readonly asked: Array<boolean>
   private readonly up: Array<boolean>
@@ -36,6 +36,7 @@ export class Links {
     this.options = options
     this.asked = options.graph.links.map(() => true)
     this.up = this.asked.slice()
+    this.impairments = new Impairments(options.kernel)
   }
 
   /** How many there are, numbered from 0 as in the graph. */
@@ -60,12 +61,28 @@ export class Links {
    */
   impair(link: number, impairment: Impairment | undefined, direction: Direction = "both"): void {
     this.known(link)
-    if (impairment !== undefined) check(link, impairment)
+    if (impairment !== undefined) checkImpairment(link, impairment)
     const { kernel, asEvent } = this.options
     asEvent(() => {
-      if (direction !== "backward") kernel.impair(2 * link, impairment)
-      if (direction !== "forward") kernel.impair(2 * link + 1, impairment)
+      for (const port of portsOfLink(link, direction)) kernel.impair(port, impairment)
     })
+  }
+
+  /**
+   * From now on a host takes what arrives no faster than this, or stalls; undefined: at once, and all that waits.
+   * @throws TopologyError "not-a-host", "rate", "buffer"
+   */
+  limitReceiver(host: number, receiver: ReceiverLimit | undefined): void {
+    checkHost(host, this.options.graph)
+    checkReceiver(host, receiver)
+    const { kernel, asEvent } = this.options
+    asEvent(() => kernel.limitReceiver(host, receiver))
+  }
+
+  /** A fault of the plan happens. */
+  apply(fault: Fault): void {
+    this.impairments.apply(fault)
+    if (!("host" in fault) && fault.up !== undefined) this.set(fault.link, fault.up)
   }
 
   /**
@@ -105,15 +122,4 @@ export class Links {
     if (this.options.graph.links[link] !== undefined) return link
     throw new TopologyError("unknown-link", `link ${link} does not exist`, { link })
   }
-}
-
-const check = (link: number, impairment: Impairment): void => {
-  for (const name of ["loss", "corruption", "duplication", "reordering"] as const) {
-    const chance = impairment[name] ?? 0
-    if (chance >= 0 && chance <= 1) continue
-    throw new TopologyError("loss", `link ${link}: ${name} ${chance} is not between 0 and 1`, { link })
-  }
-  const { reorderPs = 0, delayPs: [least, most] = [0, 0] } = impairment
-  if (reorderPs >= 0 && least >= 0 && least <= most) return
-  throw new TopologyError("delay", `link ${link}: times are at least 0, and the least at most the most`, { link })
 }

@@ -13,8 +13,9 @@ import type { ImpairedKernel } from "@rdmakit/sim"
 import { ExactDelays, type Graph, hostsOf, Ports, Routes, validate } from "@rdmakit/topology"
 import { RcOptionsError, verbsTransport } from "@rdmakit/transport-ib"
 import { hash32 } from "@rdmakit/units"
+import { checkedFaults } from "../Impairments.ts"
 import { frameBytesOf, type NetworkContext } from "../Models.ts"
-import { checkedConvergence, checkedFaults } from "../NativeParts.ts"
+import { checkedConvergence } from "../NativeParts.ts"
 import { sharedBufferSwitches } from "../NativeSwitch.ts"
 import type { Wheel } from "../program/Wheel.ts"
 import { ArrivalDigest } from "./ArrivalDigest.ts"
@@ -30,7 +31,7 @@ import { VerbsNic } from "./VerbsNic.ts"
 import { deviceFrames, hopsOf, verbsKernel } from "./verbsKernel.ts"
 
 /** What events of the network's own are about: queue pairs that were kicked, links, frames that are late, faults of the plan. */
-const Call = { Flush: 0, Action: 1, Late: 2, Fault: 3, Reroute: 4 } as const
+const Call = { Flush: 0, Action: 1, Late: 2, Fault: 3, Reroute: 4, Slow: 5 } as const
 /** An acknowledgement waits at its host as soon as any priority but that of control is paused. */
 const CONTROL_PAUSE_MASK = 0xfe
 const DEVICE_STREAM = 0x64657600
@@ -139,6 +140,7 @@ export class VerbsNetwork implements Wheel {
     this.devices = this.addHosts()
     this.kernel.onCall = (now, target, argument) => this.called(now, target, argument)
     this.kernel.onLate = (time, place) => this.kernel.callAt(time, Call.Late, place)
+    this.kernel.onSlow = (time, node) => this.kernel.callAt(time, Call.Slow, node)
     this.faultsLeft = faults.length
     for (const [index, { time }] of faults.entries()) this.kernel.callAt(time, Call.Fault, index)
   }
@@ -275,6 +277,7 @@ export class VerbsNetwork implements Wheel {
     if (target === Call.Flush) this.flush(now)
     else if (target === Call.Late) this.kernel.arriveLate(argument)
     else if (target === Call.Fault) this.fault(argument)
+    else if (target === Call.Slow) this.kernel.takeSlowly(argument)
     else if (target === Call.Reroute) this.links.reroute(argument >> 1, (argument & 1) === 1)
     else {
       const { actions } = this
@@ -297,9 +300,7 @@ export class VerbsNetwork implements Wheel {
 
   private fault(index: number): void {
     this.faultsLeft--
-    const { link, up, lossRate } = this.options.faults![index]!
-    if (lossRate !== undefined) for (const port of [2 * link, 2 * link + 1]) this.kernel.setLossRate(port, lossRate)
-    if (up !== undefined) this.links.set(link, up)
+    this.links.apply(this.options.faults![index]!)
   }
 
   private linkChanged(link: number, up: boolean): void {

@@ -4,7 +4,7 @@ import type { Packet } from "@rdmakit/packet"
 import type { ControllerFactory, Time, VerbsCommand, VerbsEvent, VerbsTransport } from "@rdmakit/protocol"
 import type { Graph } from "@rdmakit/topology"
 import type { VerbsOptions } from "@rdmakit/transport-ib"
-import type { LinkFault } from "../LinkFaults.ts"
+import type { Fault } from "../LinkFaults.ts"
 import type { SwitchFactory } from "../Models.ts"
 import type { WorldParts } from "../World.ts"
 
@@ -31,8 +31,8 @@ export interface VerbsNetworkOptions {
   readonly discipline?: WorldParts["discipline"]
   /** Default "fused". The results of both are the same. */
   readonly kernel?: WorldParts["kernel"]
-  /** What happens to links, and when. */
-  readonly faults?: ReadonlyArray<LinkFault>
+  /** What happens to links and hosts, and when. */
+  readonly faults?: ReadonlyArray<Fault>
   /** How long routes take to follow a link that goes down or comes up, ps. Default 0. */
   readonly convergencePs?: Time
   /** How the device of a host differs; by default it is called rdmakit0 and has the limits of Linux's rxe. */
