@@ -7,6 +7,7 @@ import { hpcc12 } from "./hpcc-12.ts"
 import { hpcc13 } from "./hpcc-13.ts"
 import { hpcc14 } from "./hpcc-14.ts"
 import { laterHadoop30, laterHadoop50, laterWebSearch30, laterWebSearch50 } from "./later.ts"
+import { loss12, loss100 } from "./loss.ts"
 import { octets1500, octets4200 } from "./octets.ts"
 import { pintGoodput, pintSampling } from "./pint.ts"
 import { collapse, parameters, remedies } from "./remedies.ts"
@@ -35,6 +36,8 @@ export const figures: ReadonlyArray<Figure> = [
   collapse,
   remedies,
   parameters,
+  loss12,
+  loss100,
   octets1500,
   octets4200,
 ]
