@@ -28,6 +28,12 @@ export class ReceivedPackets {
     return this.expected + psnDistance(psn, this.expected & PSN_MASK)
   }
 
+  /** A packet within the window, from `expected` on, has come. */
+  has(number: number): boolean {
+    if (number >= this.end || number - this.expected > this.mask) return false
+    return (this.bits[(number & this.mask) >> 5]! & (1 << (number & 31))) !== 0
+  }
+
   /** "new": take it in. "again": it came before. "beyond": there is no room to remember it by. */
   add(number: number): "new" | "again" | "beyond" {
     const { expected } = this
