@@ -1,9 +1,8 @@
-/** What a scenario says of single links: packets lost on purpose, and faults. */
-import type { LinkFault } from "@rdmakit/fabric"
+/** What a scenario says of packets lost on purpose, by single links. */
 import type { Ns3FormatError } from "@rdmakit/ns3"
 import type { Graph, Ports } from "@rdmakit/topology"
 import type { FieldPath, FieldSource } from "./ScenarioDocument.ts"
-import type { ScenarioFault, ScenarioLoss } from "./ScenarioSchema.ts"
+import type { ScenarioLoss } from "./ScenarioSchema.ts"
 import { portBetween } from "./SwitchChecks.ts"
 
 interface Between {
@@ -42,24 +41,4 @@ export const lossesOf = (list: ReadonlyArray<ScenarioLoss>, graph: Graph, ports:
     byPort.set(port, lost)
   }
   return { byPort, faults }
-}
-
-/** What happens to links, by time. */
-export const faultsOf = (list: ReadonlyArray<ScenarioFault>, graph: Graph, ports: Ports, document: FieldSource) => {
-  const { found, faults } = portsOf(list, "faults", graph, ports, document)
-  const events: Array<LinkFault> = []
-  for (const [index, port] of found.entries()) {
-    const { at, state, loss } = list[index]!
-    if (state === undefined && loss === undefined) {
-      faults.push(document.fault(["faults", index], { expected: "state: down or up, or loss: a share" }))
-    } else if (port !== undefined) {
-      events.push({
-        time: at,
-        link: ports.link(port),
-        ...(state === undefined ? {} : { up: state === "up" }),
-        ...(loss === undefined ? {} : { lossRate: loss }),
-      })
-    }
-  }
-  return { events: events.toSorted((a, b) => a.time - b.time), faults }
 }

@@ -16,10 +16,11 @@ import { formatSize } from "@rdmakit/units"
 import { Effect, type FileSystem, Path } from "effect"
 import { controllers, type NamedController } from "./Controllers.ts"
 import { deadlockWarnings } from "./DeadlockWarning.ts"
+import { faultsOf } from "./FaultSection.ts"
 import { flowShape } from "./FlowSection.ts"
 import { type InputFile, type Mention, readInput, type SearchPath, searchPathOf } from "./InputFile.ts"
 import { type InputNote, InputsRefused } from "./InputsRefused.ts"
-import { faultsOf, lossesOf } from "./LinkSections.ts"
+import { lossesOf } from "./LinkSections.ts"
 import { controllerOf } from "./ScenarioControllers.ts"
 import { attempt, decode, ScenarioDocument } from "./ScenarioDocument.ts"
 import { scenarioSchema } from "./ScenarioSchema.ts"
@@ -153,7 +154,9 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
     }
   }
   const losses = lossesOf(decoded.losses ?? [], graph, ports, document)
-  const linkFaults = faultsOf(decoded.faults ?? [], graph, ports, document)
+  const seed = decoded.seed ?? 0
+  const faultContext = { graph, ports, seed, lossless: switches.lossless !== false }
+  const linkFaults = faultsOf(decoded.faults ?? [], faultContext, document)
   faults.push(...losses.faults, ...linkFaults.faults)
 
   const admission = decoded.admission === undefined ? undefined : admissionModel(decoded.admission)
@@ -162,7 +165,6 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
     faults.push(document.fault(["admission"], { expected }))
   }
   const watchdog = watchdogSettings(decoded.switch ?? {})
-  const seed = decoded.seed ?? 0
   const context = { document, file: file.name, graph, routes, seed, open }
   const { flows, noted, faults: flowFaults } = yield* flowsShape.load(decoded.flows, context)
   notes.push(...noted.map((note): InputNote => ({ ...note, kind: "note" })))

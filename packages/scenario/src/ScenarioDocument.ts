@@ -38,7 +38,7 @@ export class ScenarioDocument implements FieldSource {
   private readonly overridden: ReadonlyArray<FieldPath>
 
   /**
-   * @param overrides `path=value`, such as `switch.buffer=16MiB`
+   * @param overrides `path=value`, such as `switch.buffer=16MiB`; `path+=value` puts one more at the end of a list
    * @throws Ns3FormatError
    */
   constructor(yaml: typeof Yaml, octets: Uint8Array, file: string, overrides: ReadonlyArray<string>) {
@@ -73,8 +73,9 @@ export class ScenarioDocument implements FieldSource {
 
   private override(text: string): FieldPath {
     const at = text.indexOf("=")
+    const isOneMore = text[at - 1] === "+"
     const path = text
-      .slice(0, Math.max(0, at))
+      .slice(0, Math.max(0, isOneMore ? at - 1 : at))
       .split(".")
       .map((key) => (/^\d+$/.test(key) ? Number(key) : key))
     const fault = (expected: string, hint?: string): Ns3FormatError =>
@@ -82,6 +83,11 @@ export class ScenarioDocument implements FieldSource {
     if (at <= 0) throw fault("PATH=VALUE, such as switch.buffer=16MiB")
     const value = this.yaml.parseDocument(text.slice(at + 1), { prettyErrors: false })
     if (value.errors.length > 0) throw fault("a YAML value", value.errors[0]!.message)
+    if (isOneMore) {
+      const list = this.document.getIn(path)
+      if (list !== undefined && !this.yaml.isSeq(list)) throw fault("the path of a list")
+      path.push(list === undefined ? 0 : list.items.length)
+    }
     try {
       this.document.setIn(path, value.toJS())
     } catch {

@@ -1,5 +1,6 @@
 import { balancerNames } from "@rdmakit/fabric"
 import { Schema } from "effect"
+import { FaultEntry } from "./FaultSection.ts"
 import {
   FileName,
   Flag,
@@ -173,18 +174,6 @@ const Loss = Schema.Struct({
 })
 export type ScenarioLoss = typeof Loss.Type
 
-/** What happens to a link, both ways, at a time: it goes down or comes up, or loses a share of its packets from then on. */
-const Fault = Schema.Struct({
-  at: Time,
-  from: Node,
-  to: Node,
-  /** Which of several links between the two. Default 0. */
-  link: Schema.optionalKey(whole(0, 65_535)),
-  state: Schema.optionalKey(words(["down", "up"])),
-  loss: Schema.optionalKey(Share),
-})
-export type ScenarioFault = typeof Fault.Type
-
 const ControllerSection = Schema.Struct({
   name: Text,
   preset: Schema.optionalKey(Text),
@@ -208,7 +197,7 @@ export const scenarioSchema = <T, F>(topology: Schema.Codec<T, unknown>, flows: 
     transport: Schema.optionalKey(TransportSection),
     admission: Schema.optionalKey(AdmissionSection),
     losses: Schema.optionalKey(Schema.Array(Loss)),
-    faults: Schema.optionalKey(Schema.Array(Fault)),
+    faults: Schema.optionalKey(Schema.Array(FaultEntry)),
     /** How long routes take to follow a link that goes down or comes up. Default 0. */
     convergence: Schema.optionalKey(Time),
   })

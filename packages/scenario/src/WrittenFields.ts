@@ -50,6 +50,8 @@ export const writtenRate: Written = named(
   Schema.Union([Schema.Finite.check(Schema.isGreaterThan(0)), text(ratePattern)]),
 )
 
+export const writtenStallOrRate: Written = written(Schema.Union([Schema.Literal("stall"), writtenRate]))
+
 export const writtenNodes = (most: number): Written =>
   named(
     "Nodes",

@@ -29,7 +29,7 @@ export const runCommand = Command.make(
     ),
     set: Flag.String("set").pipe(
       Flag.withMetavar("KEY=VALUE"),
-      Flag.withDescription("Replace a value of the config; may be repeated"),
+      Flag.withDescription("Replace a value, or KEY+=VALUE: add to a list of a scenario; may be repeated"),
       Flag.atLeast(0),
     ),
     ...controllerFlags,
@@ -105,6 +105,10 @@ export const runCommand = Command.make(
   Command.withExamples([
     { command: "rdmakit run mix/config.txt", description: "Writes config.results" },
     { command: "rdmakit run incast.yaml --set switch.buffer=16MiB", description: "A scenario, one value replaced" },
+    {
+      command: "rdmakit run incast.yaml --set 'faults+={ at: 20us, for: 50us, links: hosts, random: 1, state: down }'",
+      description: "A link of a host that goes down for a while, drawn by the seed",
+    },
     { command: "rdmakit run config.txt --set 'KMIN_MAP=1 100000000000 400'", description: "A value of several words" },
     { command: "rdmakit run incast.yaml --controller ./mine.ts", description: "A controller of your own" },
     { command: "rdmakit run incast.yaml --series rate,queue --sample 1us", description: "Time series as CSV" },
