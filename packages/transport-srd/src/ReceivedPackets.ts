@@ -86,18 +86,22 @@ export class ReceivedPackets {
   }
 
   /**
-   * Writes into an acknowledgement of `number` what has come: with nothing out of order it says all by its own number,
-   * else there are the first packet that has not come, and bits for 128 packets from there on, or up to `number`.
+   * Writes into an acknowledgement of `number` what has come: where that is all up to it, its own number says so, else
+   * there are the first packet that has not come, and bits for 128 packets from there on, or up to `number`.
    */
   tell(number: number, out: Packet): void {
     const { bits, expected } = this
     out.psn = number & PSN_MASK
-    if (bits.length === 0 || expected === number + 1) return
+    if (expected === number + 1) return
     const at = out.extend()
     const { extension } = out.pool
     const base = number - expected < BITMAP ? expected : number - BITMAP + 1
     extension[at + Layout.EXT.cumulative] = expected & PSN_MASK
     extension[at + Layout.EXT.sackBase] = base & PSN_MASK
+    if (bits.length === 0) {
+      extension.fill(0, at + Layout.EXT.sackBits, at + Layout.EXT.sackBits + BITMAP / 32)
+      return
+    }
     const shift = base & 31
     let word = (base & this.mask) >> 5
     const last = this.mask >> 5
