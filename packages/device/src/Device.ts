@@ -72,6 +72,9 @@ export class Device implements Adapter {
     this.linkUp = world.link.up
     const handles = new Map<number, number>()
     const shared = transport.open?.(world.now, {
+      get mtuBytes() {
+        return world.link.mtuBytes
+      },
       pathTo: (packet) => pathBack(this, packet),
       knows: (peer) => handles.has(peer),
     })

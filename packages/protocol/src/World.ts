@@ -78,6 +78,8 @@ export interface VerbsEngineOptions {
 export interface VerbsTransport {
   /** The types of queue pairs that it has. Default: rc, uc and ud. */
   readonly types?: ReadonlyArray<QpType>
+  /** Most that a packet has on the wire beside its payload, bytes, preamble and gap included. Default: what RoCEv2 has. */
+  readonly headerBytes?: number
   /** SRD queue pairs may be told how often to try again where no receive is posted. Default true. */
   readonly rnrRetry?: boolean
   readonly makeEngine: (now: Time, options: VerbsEngineOptions) => VerbsEngine
@@ -87,6 +89,8 @@ export interface VerbsTransport {
 
 /** What a device lends to the engine that its queue pairs share. */
 export interface CarrierHost {
+  /** Largest payload of a packet through the device's port. */
+  readonly mtuBytes: number
   /** The way back to whoever sent a packet; undefined: there is none. */
   pathTo(packet: Packet): PeerPath | undefined
   /** One of the device's address handles is for this node. */

@@ -92,7 +92,7 @@ export class VerbsNetwork implements Wheel {
     this.routes = new Routes(graph, this.ports)
     this.loopbacks = new Loopbacks(graph)
     const hops = hopsOf(graph, this.routes.maxHops)
-    const frames = deviceFrames(mtuBytes, controller, hops)
+    const frames = deviceFrames(mtuBytes, controller, hops, options.transport?.headerBytes)
     const dataBytes = frameBytesOf(frames)
     this.queuePairs = new AttachedQueuePairs(
       this.endpoints,

@@ -15,14 +15,22 @@ const PACKETS_AT_FIRST = 1 << 12
 /** What the largest packet has beside its payload: IPv6 in place of IPv4, and a RETH and immediate data after the BTH. */
 const MORE_HEADER_BYTES = 20 + 16 + 4
 
-/** What switches are told of the packets of devices: their largest frame, and whether they carry telemetry. */
-export const deviceFrames = (mtuBytes: number, controller: ControllerFactory | undefined, hops: number): FrameSizes => {
+/**
+ * What switches are told of the packets of devices: their largest frame, and whether they carry telemetry.
+ * @param headerBytes of a transport whose headers are longer than RoCE's
+ */
+export const deviceFrames = (
+  mtuBytes: number,
+  controller: ControllerFactory | undefined,
+  hops: number,
+  headerBytes = 0,
+): FrameSizes => {
   const needs = controller?.needs ?? []
   const kind = needs.includes("int") ? "int" : needs.includes("pint") ? "pint" : "none"
   const framing = rocev2Framing(kind, hops)
   return {
     mtuBytes,
-    framing: { ...framing, dataBytes: framing.dataBytes + MORE_HEADER_BYTES },
+    framing: { ...framing, dataBytes: Math.max(framing.dataBytes + MORE_HEADER_BYTES, headerBytes) },
     telemetry: kind === "int",
   }
 }
