@@ -1,15 +1,21 @@
 import { NEVER, type Time } from "@rdmakit/protocol"
 import { localAckTimeoutPs } from "../RcConfig.ts"
 
+/** How many times the timeout a requester may wait (IBTA vol. 1, ch. 9, "Detecting requests that time out"). */
+const PATIENCE = 4
+
 /**
  * The transport timer of a requester (IBTA 1.7 §9.7.6.1.3): it runs while requests are unacknowledged, from the last
- * progress on. Ahead of it, where they are asked for, early retransmissions come at doubling distances.
+ * progress on. Of a peer that answers, and takes long to, it waits for longer: twice what answers take, up to four times
+ * the timeout. Ahead of it, where they are asked for, early retransmissions come at doubling distances.
  */
 export class AckTimer {
   /** When the timeout comes, which counts as a retry; when an early retransmission does. */
   deadline: Time = NEVER
   earlyDeadline: Time = NEVER
   private timeoutPs: Time = NEVER
+  /** From one to four times the timeout. */
+  private waitPs: Time = NEVER
   private readonly firstEarlyPs: Time
   private earlyPs: Time
 
@@ -22,6 +28,7 @@ export class AckTimer {
   /** @param code of IBTA's Local ACK Timeout, 0 to 31; 0: never */
   set(code: number): void {
     this.timeoutPs = localAckTimeoutPs(code)
+    this.waitPs = this.timeoutPs
   }
 
   get next(): Time {
@@ -31,20 +38,33 @@ export class AckTimer {
   /** A request left: the timer runs, if it did not. */
   run(now: Time): void {
     if (this.deadline !== NEVER || this.earlyDeadline !== NEVER) return
-    this.deadline = now + this.timeoutPs
+    this.deadline = now + this.waitPs
     this.earlyDeadline = now + this.earlyPs
+  }
+
+  /** An answer came so long after its request, ps; NaN: nobody knows. */
+  measured(rttPs: Time): void {
+    const { timeoutPs } = this
+    if (2 * rttPs > timeoutPs) this.waitPs = Math.min(2 * rttPs, PATIENCE * timeoutPs)
+    else if (2 * rttPs <= timeoutPs) this.waitPs = timeoutPs
   }
 
   /** There was progress, and something is still unacknowledged. */
   restart(now: Time): void {
     this.earlyPs = this.firstEarlyPs
-    this.deadline = now + this.timeoutPs
+    this.deadline = now + this.waitPs
     this.earlyDeadline = now + this.earlyPs
   }
 
   /** The peer answers, though not what was waited for: it has the whole time again. */
   extend(now: Time): void {
-    if (this.deadline !== NEVER) this.deadline = now + this.timeoutPs
+    if (this.deadline !== NEVER) this.deadline = now + this.waitPs
+  }
+
+  /** The peer answers what was sent again in vain: it is slow. */
+  slow(now: Time): void {
+    this.waitPs = PATIENCE * this.timeoutPs
+    this.extend(now)
   }
 
   /** Nothing is unacknowledged, or what is will be sent again: it runs again with the next packet. */

@@ -1,4 +1,4 @@
-import type { Time } from "@rdmakit/protocol"
+import { type Time, WcStatus } from "@rdmakit/protocol"
 
 /*
  * The ACK extended transport header: a syndrome of eight bits and a message sequence number (IBTA 1.7 §9.7.5.1, §9.7.5.2).
@@ -47,3 +47,10 @@ const RNR_UNIT_PS = 1e7
 
 /** How long a requester waits after an RNR NAK, ps: 10 µs to 655.36 ms. @param code 5 bits */
 export const rnrTimerPs = (code: number): Time => rnrTimers[code & 31]! * RNR_UNIT_PS
+
+/** What a NAK makes of the work it names (IBTA 1.7 §9.9.2.4, table 59). */
+export const nakStatus = (syndrome: number): WcStatus => {
+  if (syndrome === Syndrome.NakInvalidRequest) return WcStatus.RemInvReqErr
+  if (syndrome === Syndrome.NakRemoteAccess) return WcStatus.RemAccessErr
+  return WcStatus.RemOpErr
+}

@@ -1,7 +1,7 @@
 import { Flag, Layout, type Packet, PSN_MASK, psnDistance } from "@rdmakit/packet"
 import { NEVER, type Time, WcStatus, WrOpcode } from "@rdmakit/protocol"
 import { AckTimer } from "./AckTimer.ts"
-import { rnrTimerPs, SYNDROME_TYPE, Syndrome } from "./Aeth.ts"
+import { nakStatus, rnrTimerPs, SYNDROME_TYPE, Syndrome } from "./Aeth.ts"
 import { Bth, Part, rcParts } from "./Bth.ts"
 import { CreditLimit } from "./CreditLimit.ts"
 import { putNumber, wordOf } from "./Extension.ts"
@@ -208,6 +208,7 @@ export class ReliableRequester extends Requester {
   private acknowledge(now: Time, packet: Packet, number: number, syndrome: number): void {
     const type = syndrome & SYNDROME_TYPE
     if (type === Syndrome.Ack) {
+      if (number < this.una) this.timer.slow(now)
       this.reaches(now, packet, number + 1)
       return
     }
@@ -300,9 +301,10 @@ export class ReliableRequester extends Requester {
     this.retries = 0
     this.rnrRetries = 0
     if (this.sentBytes < this.ackedBytes) this.sentBytes = this.ackedBytes
+    const rttPs = this.roundTrip(now, packet)
+    this.timer.measured(rttPs)
     if (this.una < this.nxt) this.timer.restart(now)
     else this.timer.reset()
-    const rttPs = this.roundTrip(now, packet)
     this.pacing.acknowledged(now, packet, this.ackedBytes, this.sentBytes, bytes, rttPs)
     this.settle(now)
   }
@@ -392,11 +394,4 @@ const respondingOpcode = (work: SendWork): number => {
   if (work.kind === Kind.Read) return Bth.ReadRequest
   if (work.kind === Kind.AtomicWrite) return Bth.AtomicWrite
   return work.request.opcode === WrOpcode.AtomicCmpAndSwp ? Bth.CompareSwap : Bth.FetchAdd
-}
-
-/** What a NAK makes of the work it names (IBTA 1.7 §9.9.2.4, table 59). */
-const nakStatus = (syndrome: number): WcStatus => {
-  if (syndrome === Syndrome.NakInvalidRequest) return WcStatus.RemInvReqErr
-  if (syndrome === Syndrome.NakRemoteAccess) return WcStatus.RemAccessErr
-  return WcStatus.RemOpErr
 }

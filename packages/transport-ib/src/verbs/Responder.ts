@@ -13,6 +13,7 @@ const ADDRESS_END = 2 ** 53 - TWO_32
 /** Longest message, bytes (IBTA 1.7 §9.7.2). */
 const MESSAGE_BYTES_MAX = 2 ** 31
 const ATOMIC_BYTES = 8
+const NONE = -1
 
 /**
  * The responder of a reliable connection (IBTA 1.7 §9.7.4, §9.9.3): it takes packets in order, checks each before it
@@ -28,6 +29,8 @@ export class Responder {
   expected = 0
   /** A NAK told of the gap, or of the missing receive: until the expected packet comes, others are dropped in silence. */
   protected nakSent = false
+  /** The last packet that came again, of those in a row; NONE: what came last was new. */
+  private duplicate = NONE
   /** The message that is coming, `Part.Send` or `Part.Write`; 0: none. */
   private inMessage = 0
   /** Of a WRITE: where its next byte goes, bytes to come, its length. */
@@ -60,6 +63,7 @@ export class Responder {
     if (packet.ecn === Ecn.Experienced) this.replies.mark()
     if (distance === 0) {
       this.nakSent = false
+      this.duplicate = NONE
       this.replies.supersede()
       this.take(now, packet)
     } else if (distance < 0) {
@@ -309,7 +313,10 @@ export class Responder {
   private takeDuplicate(packet: Packet, number: number): void {
     const parts = packet.opcode < rcParts.length ? rcParts[packet.opcode]! : 0
     if ((parts & (Part.Send | Part.Write)) !== 0) {
-      this.replies.acknowledgeAgain(packet, this.expected - 1)
+      const begins = number !== this.duplicate + 1
+      this.duplicate = number
+      // One acknowledgement tells of all that came again in a row; whoever sent it may be too slow to take more.
+      if (begins || packet.has(Flag.AckRequest)) this.replies.acknowledgeAgain(packet, this.expected - 1)
     } else if (parts !== 0 && (parts & Part.Response) === 0) {
       this.replies.replay(packet, number)
     }
