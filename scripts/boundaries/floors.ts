@@ -51,7 +51,7 @@ const rooms: Readonly<Record<string, Room>> = {
   fabric: room(4, [0, 1, 2, 3]),
   softnic: room(4, [0, 1, 2, 3]),
   verbs: room(5, [1], ["packet", "units", "device", "cm"]),
-  ulp: room(6, [1], ["packet", "units", "verbs"]),
+  ulp: room(6, [1], ["packet", "units", "wire", "verbs"]),
   perftest: room(6, [1], ["packet", "units", "verbs"]),
   scenario: room(6, [0, 1, 2, 3, 4]),
   [CONFORMANCE]: room(2, [1], ["packet", "units"]),
