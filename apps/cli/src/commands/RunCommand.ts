@@ -106,8 +106,8 @@ export const runCommand = Command.make(
     { command: "rdmakit run mix/config.txt", description: "Writes config.results" },
     { command: "rdmakit run incast.yaml --set switch.buffer=16MiB", description: "A scenario, one value replaced" },
     {
-      command: "rdmakit run incast.yaml --set 'faults+={ at: 20us, for: 50us, links: hosts, random: 1, state: down }'",
-      description: "A link of a host that goes down for a while, drawn by the seed",
+      command: "rdmakit run incast.yaml --set 'faults+={ at: 1ms, host: 16, receive: stall }'",
+      description: "And a host that stalls",
     },
     { command: "rdmakit run config.txt --set 'KMIN_MAP=1 100000000000 400'", description: "A value of several words" },
     { command: "rdmakit run incast.yaml --controller ./mine.ts", description: "A controller of your own" },
