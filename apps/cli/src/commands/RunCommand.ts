@@ -29,7 +29,7 @@ export const runCommand = Command.make(
     ),
     set: Flag.String("set").pipe(
       Flag.withMetavar("KEY=VALUE"),
-      Flag.withDescription("Replace a value, or KEY+=VALUE: add to a list of a scenario; may be repeated"),
+      Flag.withDescription("Replace a value, or with += add to a list; may be repeated"),
       Flag.atLeast(0),
     ),
     ...controllerFlags,
