@@ -126,7 +126,10 @@ export class FakeWorld implements World {
   }
 }
 
-const transport: VerbsTransport = { makeEngine: (_now, options) => new FakeEngine(options) }
+const transport: VerbsTransport = {
+  types: ["rc", "uc", "ud", "srd"],
+  makeEngine: (_now, options) => new FakeEngine(options),
+}
 
 export const capabilities = { maxSendWr: 4, maxRecvWr: 4, maxSendSge: 2, maxRecvSge: 2, maxInlineBytes: 64 }
 export const vector: AddressVector = {

@@ -4,7 +4,8 @@ import { type DeviceQpType, QpAttr } from "../src/index.ts"
 /*
  * Linux's qp_state_table as its source has it (drivers/infiniband/core/verbs.c), read line by line and written down anew:
  * a transition, then for each type of queue pair what is required and, behind the slash, what is optional. Transitions
- * that are not here do not exist.
+ * that are not here do not exist. SRD's lines are of the table that EFA's driver has for itself
+ * (drivers/infiniband/hw/efa/efa_verbs.c, srd_qp_state_table).
  */
 const KERNEL = `
 RESET RESET
@@ -13,6 +14,7 @@ RESET INIT
   uc PKEY_INDEX PORT ACCESS_FLAGS /
   ud PKEY_INDEX PORT QKEY /
   gsi PKEY_INDEX QKEY /
+  srd PKEY_INDEX PORT QKEY /
 INIT RESET
 INIT ERR
 INIT INIT
@@ -20,11 +22,13 @@ INIT INIT
   uc / PKEY_INDEX PORT ACCESS_FLAGS
   ud / PKEY_INDEX PORT QKEY
   gsi / PKEY_INDEX QKEY
+  srd / PKEY_INDEX PORT QKEY
 INIT RTR
   rc AV PATH_MTU DEST_QPN RQ_PSN MAX_DEST_RD_ATOMIC MIN_RNR_TIMER / ALT_PATH ACCESS_FLAGS PKEY_INDEX
   uc AV PATH_MTU DEST_QPN RQ_PSN / ALT_PATH ACCESS_FLAGS PKEY_INDEX
   ud / PKEY_INDEX QKEY
   gsi / PKEY_INDEX QKEY
+  srd / PKEY_INDEX QKEY
 RTR RESET
 RTR ERR
 RTR RTS
@@ -32,6 +36,7 @@ RTR RTS
   uc SQ_PSN / CUR_STATE ALT_PATH ACCESS_FLAGS PATH_MIG_STATE
   ud SQ_PSN / CUR_STATE QKEY
   gsi SQ_PSN / CUR_STATE QKEY
+  srd SQ_PSN / CUR_STATE QKEY RNR_RETRY
 RTS RESET
 RTS ERR
 RTS RTS
@@ -39,11 +44,13 @@ RTS RTS
   uc / CUR_STATE ACCESS_FLAGS ALT_PATH PATH_MIG_STATE
   ud / CUR_STATE QKEY
   gsi / CUR_STATE QKEY
+  srd / CUR_STATE QKEY
 RTS SQD
   rc / EN_SQD_ASYNC_NOTIFY
   uc / EN_SQD_ASYNC_NOTIFY
   ud / EN_SQD_ASYNC_NOTIFY
   gsi / EN_SQD_ASYNC_NOTIFY
+  srd / EN_SQD_ASYNC_NOTIFY
 SQD RESET
 SQD ERR
 SQD RTS
@@ -51,11 +58,13 @@ SQD RTS
   uc / CUR_STATE ALT_PATH ACCESS_FLAGS PATH_MIG_STATE
   ud / CUR_STATE QKEY
   gsi / CUR_STATE QKEY
+  srd / CUR_STATE QKEY
 SQD SQD
   rc / PORT AV TIMEOUT RETRY_CNT RNR_RETRY MAX_QP_RD_ATOMIC MAX_DEST_RD_ATOMIC ALT_PATH ACCESS_FLAGS PKEY_INDEX MIN_RNR_TIMER PATH_MIG_STATE
   uc / AV ALT_PATH ACCESS_FLAGS PKEY_INDEX PATH_MIG_STATE
   ud / PKEY_INDEX QKEY
   gsi / PKEY_INDEX QKEY
+  srd / PKEY_INDEX QKEY
 SQE RESET
 SQE ERR
 SQE RTS
@@ -63,6 +72,7 @@ SQE RTS
   uc / CUR_STATE ACCESS_FLAGS
   ud / CUR_STATE QKEY
   gsi / CUR_STATE QKEY
+  srd / CUR_STATE QKEY
 ERR RESET
 ERR ERR
 `
@@ -110,7 +120,18 @@ const maskOf = (names: string): number => {
   return mask
 }
 
-export const TYPES: ReadonlyArray<DeviceQpType> = ["rc", "uc", "ud", "gsi"]
+export const TYPES: ReadonlyArray<DeviceQpType> = ["rc", "uc", "ud", "gsi", "srd"]
+/** What EFA's driver refuses with EOPNOTSUPP, whatever the transition (EFA_MODIFY_QP_SUPP_MASK). */
+export const EFA_REFUSES = ~(
+  QpAttr.State |
+  QpAttr.CurState |
+  QpAttr.EnSqdAsyncNotify |
+  QpAttr.PkeyIndex |
+  QpAttr.Port |
+  QpAttr.QueueKey |
+  QpAttr.SqPsn |
+  QpAttr.RnrRetry
+)
 export const STATE_NAMES: ReadonlyArray<string> = Object.keys(STATES)
 export const ATTRIBUTE_BITS: ReadonlyArray<number> = Object.values(QpAttr).filter((bit) => bit !== QpAttr.State)
 export const stateOf = (name: string): QpState => STATES[name]!

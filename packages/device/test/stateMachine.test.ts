@@ -2,7 +2,7 @@ import { Access, QpState } from "@rdmakit/protocol"
 import { describe, expect, it } from "vitest"
 import { checkQpTransition, type DeviceQpType, QpAttr, type QpAttributes, qpAttrNames } from "../src/index.ts"
 import { engineOf, type Lab, lab, refusal, vector } from "./fakes.ts"
-import { ATTRIBUTE_BITS, kernelTable, STATE_NAMES, stateOf, subsetsOf, TYPES } from "./qpStateTable.ts"
+import { ATTRIBUTE_BITS, EFA_REFUSES, kernelTable, STATE_NAMES, stateOf, subsetsOf, TYPES } from "./qpStateTable.ts"
 
 const CURRENT: ReadonlySet<string> = new Set(["RTR", "RTS", "SQD", "SQE"])
 
@@ -42,8 +42,8 @@ const ways = TYPES.flatMap((type) =>
 
 describe("the kernel's table of states", () => {
   it("has as many transitions as the kernel's", () => {
-    expect(ways).toHaveLength(4 * 49)
-    expect(ways.filter((way) => way.kernel !== undefined)).toHaveLength(4 * 22)
+    expect(ways).toHaveLength(5 * 49)
+    expect(ways.filter((way) => way.kernel !== undefined)).toHaveLength(5 * 22)
   })
 
   it.each(ways)(
@@ -98,7 +98,8 @@ describe("modify goes by the table", () => {
       if ((required & bit) !== 0) {
         expect(refusal(() => modify(required & ~bit))).toEqual({ errno: "EINVAL", attribute })
       } else if ((optional & bit) === 0) {
-        expect(refusal(() => modify(required | bit))).toEqual({ errno: "EINVAL", attribute })
+        const errno = type === "srd" && (bit & EFA_REFUSES) !== 0 ? "EOPNOTSUPP" : "EINVAL"
+        expect(refusal(() => modify(required | bit))).toEqual({ errno, attribute })
       }
     }
     expect(engine.commands).toHaveLength(0)
