@@ -12,6 +12,9 @@ export default defineConfig({
     isolate: false,
     reporters: ["default", "./scripts/counts.ts"],
     passWithNoTests: true,
+    // Some tests have to do with the machine's clock, its sockets and its processes: those may try again. `counts.ts`
+    // tells which needed to.
+    retry: 1,
     // What takes a second on a machine of its own may take many on one that is shared.
     testTimeout: 60_000,
     hookTimeout: 60_000,
