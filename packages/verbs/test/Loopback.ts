@@ -8,6 +8,7 @@ import {
   type PeerPath,
   type Time,
   type VerbsEngine,
+  type VerbsTransport,
   type World,
 } from "@rdmakit/protocol"
 import { verbsTransport } from "@rdmakit/transport-ib"
@@ -23,6 +24,8 @@ export type Fate = "deliver" | "lose"
 export interface LoopbackOptions {
   readonly devices?: number
   readonly device?: DeviceOptions
+  /** Default InfiniBand's. */
+  readonly transport?: VerbsTransport
   /** Largest path MTU of the ports. */
   readonly mtuBytes?: number
   /** Routers between any two devices. */
@@ -51,11 +54,10 @@ export class Loopback {
 
   constructor(options: LoopbackOptions = {}) {
     this.options = options
-    const { devices = 2 } = options
+    const { devices = 2, transport = verbsTransport() } = options
     this.worlds = Array.from({ length: devices }, (_, node) => new LoopbackWorld(this, node))
     this.devices = this.worlds.map(
-      (world, node) =>
-        new Device(world, verbsTransport(), { name: `rdmakit${node}`, seed: node + 1, ...options.device }),
+      (world, node) => new Device(world, transport, { name: `rdmakit${node}`, seed: node + 1, ...options.device }),
     )
   }
 

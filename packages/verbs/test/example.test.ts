@@ -25,5 +25,6 @@ it("the README has the examples, the first in less than 40 lines", () => {
   const example = read("../examples/twoEndpoints.ts")
   expect(read("../README.md")).toContain(example)
   expect(read("../README.md")).toContain(read("../examples/worlds.ts"))
+  expect(read("../README.md")).toContain(read("../examples/manyPeers.ts"))
   expect(example.trimEnd().split("\n").length).toBeLessThan(40)
 })
