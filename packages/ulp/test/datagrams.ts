@@ -21,7 +21,7 @@ export interface NetworkOptions {
   readonly hosts: ReadonlyArray<Partial<RdmOptions>>
   /** Steps that a packet may take, at most. 0: it arrives in order. */
   readonly delayMax?: number
-  /** Says no to an RDMA operation of host `from` now and then. */
+  /** Says no to an RDMA READ of host `from`, by a number below 1,000. */
   readonly refuses?: (from: number, draw: number) => boolean
   /** Receivers do not tell who sends: they know it by the raw address. */
   readonly anonymous?: boolean
@@ -122,7 +122,7 @@ export class Network {
   ): void {
     const { refuses } = this.options
     const memory = target.memory.resolve(remote, kind)
-    if (memory === undefined || refuses?.(host.number, this.random.int(1000))) {
+    if (memory === undefined || (kind === "read" && refuses?.(host.number, this.random.int(1000)))) {
       host.endpoint.handleCompletion(token, "refused")
       return
     }
@@ -154,7 +154,11 @@ export class Network {
 
 /** Octets that tell themselves apart by their seed. */
 export const pattern = (bytes: number, seed: number): Uint8Array => {
-  const octets = new Uint8Array(bytes)
-  for (let at = 0; at < bytes; at++) octets[at] = hash32(seed, at >> 2, 0) >>> (8 * (at & 3))
-  return octets
+  const words = new Uint32Array((bytes + 3) >> 2)
+  let word = hash32(seed, bytes, 0)
+  for (let at = 0; at < words.length; at++) {
+    word = (Math.imul(word, 1_664_525) + 1_013_904_223) >>> 0
+    words[at] = word ^ (word >>> 16)
+  }
+  return new Uint8Array(words.buffer, 0, bytes)
 }

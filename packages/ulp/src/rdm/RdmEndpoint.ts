@@ -248,6 +248,12 @@ export class RdmEndpoint {
     this.messages.resume()
   }
 
+  /** The service has given a peer up: SRD's event of an unresponsive remote. All that concerns it fails. */
+  handlePeerLost(number: number): void {
+    const peer = this.knownPeer(number)
+    if (typeof peer !== "string") this.lose(peer)
+  }
+
   /**
    * A packet came: from a peer by the service's number, or, when it does not know the sender, from undefined. False: there
    * is no room for it now. Keep it and hand it in again after the next receive or packet; others may pass it.

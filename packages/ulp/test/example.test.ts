@@ -1,0 +1,11 @@
+import { readFileSync } from "node:fs"
+import { expect, test } from "vitest"
+import { received, reordered } from "../examples/messages.ts"
+
+const read = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8")
+
+test("the example receives in the order of sending what came turned around", () => {
+  expect(received).toEqual([1_048_576, 8])
+  expect(reordered).toBe(1)
+  expect(read("../README.md")).toContain(read("../examples/messages.ts"))
+})
