@@ -1,4 +1,5 @@
 import type { Figure } from "../src/Claim.ts"
+import { growth } from "./growth.ts"
 import { hpcc2, hpcc3 } from "./hpcc-2-3.ts"
 import { hpcc9a, hpcc9c, hpcc9e, hpcc9g } from "./hpcc-9.ts"
 import { hpcc10a, hpcc10c } from "./hpcc-10.ts"
@@ -9,8 +10,10 @@ import { hpcc14 } from "./hpcc-14.ts"
 import { laterHadoop30, laterHadoop50, laterWebSearch30, laterWebSearch50 } from "./later.ts"
 import { loss12, loss100 } from "./loss.ts"
 import { octets1500, octets4200 } from "./octets.ts"
+import { overlay } from "./overlay.ts"
 import { pintGoodput, pintSampling } from "./pint.ts"
 import { collapse, parameters, remedies } from "./remedies.ts"
+import { traits } from "./traits.ts"
 
 /** Every figure, in the order in which it is shown. */
 export const figures: ReadonlyArray<Figure> = [
@@ -38,6 +41,9 @@ export const figures: ReadonlyArray<Figure> = [
   parameters,
   loss12,
   loss100,
+  overlay,
+  growth,
+  traits,
   octets1500,
   octets4200,
 ]

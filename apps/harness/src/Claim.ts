@@ -1,3 +1,4 @@
+import type { Bench } from "./Bench.ts"
 import type { WireFormat } from "./Octets.ts"
 
 /** What a claim is: data. Nothing here or in `claims/` is made from a measurement. */
@@ -65,6 +66,9 @@ export type Metric =
       readonly of: "frame" | "line"
       readonly as?: "share"
     }
+
+  /** A number that the figure's bench gives, by its name there. */
+  | { readonly kind: "bench"; readonly number: string }
 
 export type Unit = "" | "B" | "s" | "bit/s" | "share"
 
@@ -134,7 +138,19 @@ export interface Probe {
 /** One thing that changes from run to run: every system runs at each of the points. */
 export interface Sweep {
   readonly what: string
-  readonly points: ReadonlyArray<{ readonly name: string; readonly scenario: ScenarioPart }>
+  /** `full`: of the full set alone; these come last. */
+  readonly points: ReadonlyArray<{ readonly name: string; readonly scenario: ScenarioPart; readonly full?: boolean }>
+}
+
+/** A row of a figure's table, with a cell for each system. */
+export interface TableRow {
+  readonly name: string
+  /** The claims whose numbers are in the cells, each in words: `#` is the number. */
+  readonly numbers: ReadonlyArray<readonly [claim: string, words: string]>
+  /** What is published of each system, in words. */
+  readonly published: Readonly<Record<string, string>>
+  /** The run that shows it. */
+  readonly run: string
 }
 
 export type Picture =
@@ -155,6 +171,14 @@ export type Picture =
       readonly logarithmic?: boolean
       readonly systems?: ReadonlyArray<string>
     }
+  /** Of figures with a bench: a line that it gives, by its name there. */
+  | {
+      readonly kind: "bench"
+      readonly title: string
+      readonly line: string
+      readonly x: { readonly label: string; readonly places: ReadonlyArray<string> }
+      readonly y: { readonly unit: Unit; readonly logarithmic?: boolean }
+    }
   /** Of figures of formats: the share of a message's octets that is no payload, by its size. */
   | { readonly kind: "overhead-by-size"; readonly title: string }
 
@@ -172,6 +196,9 @@ export interface Figure {
   readonly octets?: { readonly ethernetMtuBytes: number }
   readonly systems: ReadonlyArray<System>
   readonly sweep?: Sweep
+  /** What no scenario describes, of each system. */
+  readonly bench?: Bench
+  readonly table?: ReadonlyArray<TableRow>
   readonly probe?: Probe
   readonly pictures: ReadonlyArray<Picture>
   readonly claims: ReadonlyArray<Claim>

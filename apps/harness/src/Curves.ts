@@ -27,6 +27,8 @@ export const curvesOf = (picture: Picture, finished: Finished): Curve => {
       return distributionOf(picture, finished)
     case "by-point":
       throw new TypeError("values by point are a picture of sweeps, not of one run")
+    case "bench":
+      throw new TypeError("a bench draws its pictures itself")
     case "overhead-by-size":
       throw new TypeError("overhead by size is a picture of formats, not of runs")
     case "slowdown-by-size":

@@ -3,6 +3,7 @@ import { type FlowEngine, NEVER } from "@rdmakit/protocol"
 import { controllers, loadScenario, type RunOutcome, ScenarioSimulation, slowdownsOf } from "@rdmakit/scenario"
 import { parseTime } from "@rdmakit/units"
 import { Effect, FileSystem, Layer, Path } from "effect"
+import { measureBench } from "./Bench.ts"
 import type { Extent, Figure, Scale, ScenarioPart, System } from "./Claim.ts"
 import { type Curve, curvesOf } from "./Curves.ts"
 import { type Finished, measure } from "./Measure.ts"
@@ -54,16 +55,29 @@ export const extentOf = (figure: Figure, scale: Scale): Extent => figure.extents
 const services = Layer.merge(FileSystem.layerNoop({}), Path.layer)
 
 /** Reads and checks the scenario. Rejects with `InputsRefused`. */
-export const inputsOf = (figure: Figure, system: System, scale: Scale, point?: Point) => {
-  const octets = new TextEncoder().encode(JSON.stringify(scenarioOf(figure, system, scale, point)))
-  const name = `${figure.id}.json`
-  return Effect.runPromise(loadScenario(name, { workingDirectory: "/", octets }).pipe(Effect.provide(services)))
+export const inputsOf = (figure: Figure, system: System, scale: Scale, point?: Point) =>
+  readScenario(figure.id, scenarioOf(figure, system, scale, point))
+
+const readScenario = (name: string, scenario: ScenarioPart) => {
+  const octets = new TextEncoder().encode(JSON.stringify(scenario))
+  const load = loadScenario(`${name}.json`, { workingDirectory: "/", octets })
+  return Effect.runPromise(load.pipe(Effect.provide(services)))
 }
+
+/** A scenario of a bench, not begun. Rejects with `InputsRefused`. */
+export const simulationOf = async (name: string, scenario: ScenarioPart): Promise<ScenarioSimulation> =>
+  new ScenarioSimulation(await readScenario(name, scenario))
 
 /** Runs a system and measures what the figure's claims and pictures need. Same inputs, same result. */
 export const runSystem = async (figure: Figure, system: System, scale: Scale): Promise<Measured> => {
   if (figure.octets !== undefined) return measureOctets(figure, system)
-  if (figure.sweep !== undefined) return runSweep(figure, system, scale, figure.sweep.points)
+  const { bench, sweep } = figure
+  if (sweep !== undefined) {
+    const points = sweep.points.filter(({ full = false }) => scale === "full" || !full)
+    const swept = await runSweep(figure, system, scale, points)
+    return bench === undefined ? swept : withBench(swept, await measureBench(figure, bench, system, scale))
+  }
+  if (bench !== undefined) return measureBench(figure, bench, system, scale)
   const finished = await runToEnd(figure, system, scale)
   return {
     figure: figure.id,
@@ -73,6 +87,13 @@ export const runSystem = async (figure: Figure, system: System, scale: Scale): P
     ...countsOf([finished.outcome]),
   }
 }
+
+/** What a bench measured of a system beside its runs. */
+const withBench = (swept: Measured, bench: Measured): Measured => ({
+  ...swept,
+  values: { ...bench.values, ...swept.values },
+  curves: swept.curves.map((curve, picture) => (curve.length > 0 ? curve : bench.curves[picture]!)),
+})
 
 /** Runs a system at every point. A claim is measured at its own. */
 const runSweep = async (
@@ -87,7 +108,8 @@ const runSweep = async (
   for (const [place, point] of points.entries()) {
     const finished = await runToEnd(figure, system, scale, point)
     for (const claim of figure.claims)
-      if (claim.point === point.name) values[claim.id] = measure(claim.metric, finished)
+      if (claim.point === point.name && claim.metric.kind !== "bench")
+        values[claim.id] = measure(claim.metric, finished)
     for (const [index, picture] of figure.pictures.entries())
       if (picture.kind === "by-point") curves[index]!.push([place, measure(picture.metric, finished)])
     outcomes.push(finished.outcome)

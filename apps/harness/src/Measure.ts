@@ -56,6 +56,8 @@ export const measure = (metric: Metric, finished: Finished): number => {
       return (finished.acknowledgedBytes * 8 * SECOND) / (outcome.simulatedPs * parseRate(metric.of))
     case "parameters":
       return finished.parameters
+    case "bench":
+      throw new TypeError("a bench gives its numbers itself")
     case "octets":
       throw new TypeError("octets are a metric of formats, not of runs")
   }

@@ -10,6 +10,7 @@ import {
 } from "@rdmakit/scenario/report"
 import type { Picture, Scale, Sweep } from "./Claim.ts"
 import type { EvaluatedClaim, EvaluatedFigure, Tally } from "./Evaluation.ts"
+import { figureTableHtml } from "./FigureTable.ts"
 import { packetsHtml } from "./PacketBars.ts"
 import { claimsJson } from "./tables.ts"
 import { numberText, publishedText, unitOf, widthText } from "./text.ts"
@@ -67,7 +68,7 @@ const figureHtml = (evaluated: EvaluatedFigure): string => {
   return `<section id="${figure.id}"><h2>${escapeHtml(figure.title)}</h2>
 <p>${escapeHtml(`${figure.id} · ${figure.source}, ${figure.section}`)}</p>
 <p>${escapeHtml(figure.about + short)}</p>
-${packetsHtml(evaluated)}${chartsOf(evaluated).map(chartHtml).join("\n")}
+${packetsHtml(evaluated)}${figureTableHtml(evaluated)}${chartsOf(evaluated).map(chartHtml).join("\n")}
 ${tableHtml(["claim", "system", "published", "measured", "noise", "verdict"], claims.flatMap(cellsOf))}
 ${notesOf(claims)
   .map((note) => `<p>${escapeHtml(note)}</p>`)
@@ -128,12 +129,13 @@ const chartsOf = ({ figure, runs, claims }: EvaluatedFigure): ReadonlyArray<Char
     ...own.filter(({ spec }) => spec.lines.some(({ points }) => points.length > 0)),
     ...compared.map(comparison),
   ]
-  return charts.length > 0 ? charts : claims.slice(0, 1).map(comparison)
+  return charts.length > 0 || figure.table !== undefined ? charts : claims.slice(0, 1).map(comparison)
 }
 
 const specOf = (picture: Picture, lines: ReadonlyArray<Line>, sweep: Sweep | undefined): ChartSpec => {
   const description = picture.title
   if (picture.kind === "by-point") return byPoint(picture, lines, sweep!)
+  if (picture.kind === "bench") return fromBench(picture, lines)
   if (picture.kind === "slowdown-by-size") return bySize(description, lines)
   if (picture.kind === "overhead-by-size") return overheadBySize(description, lines)
   if (picture.kind === "queue-distribution") {
@@ -163,7 +165,19 @@ const byPoint = (picture: Picture & { kind: "by-point" }, lines: ReadonlyArray<L
     x: { label: sweep.what, unit: 1 },
     y: { label: name, unit: size, logarithmic },
     lines,
-    places: sweep.points.map((point) => point.name),
+    // Those of the full set alone come last, and are not there in the quick one.
+    places: sweep.points.slice(0, Math.max(...lines.map(({ points }) => points.length))).map((point) => point.name),
+  }
+}
+
+const fromBench = ({ title, x, y }: Picture & { kind: "bench" }, lines: ReadonlyArray<Line>): ChartSpec => {
+  const [name, size] = unitOf(largest(lines, 1), y.unit)
+  return {
+    description: title,
+    x: { label: x.label, unit: 1 },
+    y: { label: name, unit: size, logarithmic: y.logarithmic ?? false },
+    lines,
+    places: x.places,
   }
 }
 

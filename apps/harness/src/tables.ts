@@ -15,10 +15,12 @@ export const claimsJson = (figures: ReadonlyArray<EvaluatedFigure>, tally: Tally
     section: figure.section,
     about: figure.about,
     less: less ?? null,
-    ...(figure.octets === undefined
+    ...(isSimulated(figure)
       ? { runs: runs.map(({ values: _, curves: __, figure: ___, packets: ____, ...run }) => run) }
-      : { formats: runs.map(formatJson) }),
+      : {}),
+    ...(figure.octets === undefined ? {} : { formats: runs.map(formatJson) }),
     ...(figure.sweep === undefined ? {} : { sweep: sweepJson(figure, runs) }),
+    ...(figure.bench === undefined ? {} : { lines: linesJson(figure, runs) }),
     claims: claims.map(({ id, claim, unit, tolerance, noise, rows, order }) => ({
       id,
       what: claim.what,
@@ -42,6 +44,10 @@ export const claimsJson = (figures: ReadonlyArray<EvaluatedFigure>, tally: Tally
   })),
 })
 
+/** Formats are compared without a run, and a bench alone has no scenario. */
+const isSimulated = ({ octets, bench, sweep }: Figure): boolean =>
+  octets === undefined && (bench === undefined || sweep !== undefined)
+
 /** What is in the pictures of a sweep, as numbers. */
 const sweepJson = ({ sweep, pictures }: Figure, runs: EvaluatedFigure["runs"]) => ({
   what: sweep!.what,
@@ -56,6 +62,19 @@ const sweepJson = ({ sweep, pictures }: Figure, runs: EvaluatedFigure["runs"]) =
         },
   ),
 })
+
+/** The lines that a bench gave, as numbers. */
+const linesJson = ({ pictures }: Figure, runs: EvaluatedFigure["runs"]) =>
+  pictures.flatMap((picture, index) =>
+    picture.kind !== "bench"
+      ? []
+      : {
+          title: picture.title,
+          unit: picture.y.unit,
+          x: picture.x,
+          systems: runs.map(({ system, curves }) => ({ system, values: curves[index]!.map(([, y]) => finite(y)) })),
+        },
+  )
 
 /** What is in the pictures of formats, as numbers. */
 const formatJson = ({ system, packets, curves }: EvaluatedFigure["runs"][number]) => ({

@@ -5,6 +5,7 @@ const three = (value: number): string => String(Number(value.toPrecision(3)))
 
 const scales: Readonly<Record<"B" | "s" | "bit/s", ReadonlyArray<readonly [string, number]>>> = {
   B: [
+    ["GB", 1e9],
     ["MB", 1e6],
     ["kB", 1e3],
     ["B", 1],

@@ -6,8 +6,10 @@ import { idsOf, selectClaims } from "../src/Selection.ts"
 
 const scales: ReadonlyArray<Scale> = ["quick", "full"]
 
-/** Formats are compared without a run. */
-const simulated = figures.filter(({ octets }) => octets === undefined)
+/** Formats are compared without a run, and a bench has no scenario. */
+const simulated = figures.filter(
+  ({ octets, bench, sweep }) => octets === undefined && (bench === undefined || sweep !== undefined),
+)
 
 describe("the claims", () => {
   test("have ids of their own", () => {
