@@ -3,11 +3,13 @@ import type { SrdConfig } from "./SrdConfig.ts"
 
 /** How much the reordering window may grow, in its least size. */
 const WIDEST = 16
+/** Samples that a variation is remembered for, about: a turn of the paths. RFC 6298's 4 are meant for one sample a round trip. */
+const MEMORY = 64
 /** Packets that come one after the other without being sent twice for nothing, until the window narrows again. */
 const CALM_PACKETS = 512
 
 /**
- * The round trips of all paths of a context, smoothed as RFC 6298 has it, in picoseconds: every packet is a sample, so the
+ * The round trips of all paths of a context, smoothed after RFC 6298, in picoseconds: every packet is a sample, so the
  * variation is that between paths too. From it follow the timeout and how long one packet is waited for when later ones
  * have come.
  */
@@ -26,9 +28,11 @@ export class RttEstimator {
   sample(rttPs: Time): void {
     if (this.smoothedPs === 0) {
       this.smoothedPs = rttPs
-      this.variationPs = rttPs / 2
+      // RFC 6298 takes half. Hardware answers at once, and what varies is queues.
+      this.variationPs = rttPs / 8
     } else {
-      this.variationPs += (Math.abs(this.smoothedPs - rttPs) - this.variationPs) / 4
+      const deviation = Math.abs(this.smoothedPs - rttPs)
+      this.variationPs += (deviation - this.variationPs) / (deviation > this.variationPs ? 4 : MEMORY)
       this.smoothedPs += (rttPs - this.smoothedPs) / 8
     }
     if (this.widening > 1 && ++this.calm >= CALM_PACKETS) {
