@@ -5,7 +5,7 @@ import { parseIfa, parseIfaHop, parseIfaMetadata } from "../src/Ifa.ts"
 import { emitIntMdHop, type IntMd, IntMdInstruction, intMdHops, parseIntMd } from "../src/IntMd.ts"
 import { emitIoam, IoamTrace, ioamNodes, ioamNodeWords, parseIoam } from "../src/Ioam.ts"
 import { emitPint, parsePint } from "../src/Pint.ts"
-import { parseSrd } from "../src/Srd.ts"
+import { emitSrd, parseSrd, type Srd } from "../src/Srd.ts"
 import { u16 } from "./arbitrary.ts"
 import { hex, text } from "./octetText.ts"
 
@@ -215,11 +215,46 @@ describe("IFA", () => {
 })
 
 describe("the model of SRD", () => {
+  test("a WRITE with immediate, and an acknowledgement, octet for octet", () => {
+    const octets = new Uint8Array(44)
+    const data: Srd = {
+      kind: "data",
+      repeated: true,
+      generation: 0x0102,
+      timestamp: 0x1122_3344_5566_7788n,
+      queueKey: 0x0a0b0c0d,
+      sourceQp: 0x010203,
+      oldest: 0x040506,
+      operation: { kind: "write", immediate: 0x99aabbcc, remoteKey: 7, remoteAddress: 0x1_0000_0002n, bytes: 64 },
+    }
+    expect(emitSrd(data, octets)).toBe(44)
+    expect(text(octets)).toBe(
+      "12c001021122334455667788" + "0a0b0c0d0001020300040506" + "0000000700000001000000020000004099aabbcc",
+    )
+    expect(read(parseSrd(octets))).toEqual(data)
+    const ack: Srd = {
+      kind: "ack",
+      repeated: false,
+      generation: 1,
+      timestamp: 5n,
+      congestion: true,
+      status: 10,
+      cumulative: 0x8,
+      base: 0x9,
+      selectiveLow: 1n,
+      selectiveHigh: 2n,
+    }
+    expect(emitSrd(ack, octets)).toBe(36)
+    expect(text(octets.subarray(0, 36))).toBe(
+      "152000010000000000000005" + "0a00000800000009" + "00000000000000010000000000000002",
+    )
+  })
+
   test.each([
-    ["20 00", { what: "reserved", field: "version" }],
-    ["12 00", { what: "reserved", field: "type" }],
-    ["10 04", { what: "reserved", field: "operation" }],
-    ["10 12", { what: "value", field: "hasImmediate" }],
+    ["21 00", { what: "reserved", field: "version" }],
+    ["10 00", { what: "reserved", field: "operation" }],
+    ["16 00", { what: "reserved", field: "operation" }],
+    ["13 80", { what: "value", field: "hasImmediate" }],
   ])("%s is refused", (start, error) => {
     expect(parseSrd(hex(`${start}${"00".repeat(50)}`))).toMatchObject({ ok: false, error })
   })

@@ -77,24 +77,30 @@ const ioam: fc.Arbitrary<Ioam> = fc
     remainingWords: Math.min(remaining, rest.nodeData.length / 4),
   }))
 
-const common = { path: u16, connection: u32, sequence: u32, timestamp: u32 }
-const remote = { remoteKey: u32, remoteAddress: u64 }
+const common = { repeated: flag, generation: u16, timestamp: u64 }
+const remote = { remoteKey: u32, remoteAddress: u64, bytes: u32 }
 const srd: fc.Arbitrary<Srd> = fc.oneof(
-  fc.record({ kind: is("ack"), ...common, cumulative: u32, selective: u64, status: u32, grantedRate: u32 }),
+  fc.record({
+    kind: is("ack"),
+    ...common,
+    congestion: flag,
+    status: u8,
+    cumulative: bits(24),
+    base: bits(24),
+    selectiveLow: u64,
+    selectiveHigh: u64,
+  }),
   fc.record({
     kind: is("data"),
     ...common,
-    destinationQp: u16,
-    sourceQp: u16,
     queueKey: u32,
-    message: u32,
-    offset: u32,
-    messageBytes: u32,
+    sourceQp: bits(24),
+    oldest: bits(24),
     operation: fc.oneof(
       fc.record({ kind: is("send"), immediate: perhaps(u32) }),
       fc.record({ kind: is("write"), immediate: perhaps(u32), ...remote }),
-      fc.record({ kind: is("readRequest"), ...remote }),
-      fc.record({ kind: is("readResponse") }),
+      fc.record({ kind: is("readRequest"), ...remote, message: u32 }),
+      fc.record({ kind: is("readResponse"), message: u32, offset: u32, status: u8 }),
     ),
   }),
 )
