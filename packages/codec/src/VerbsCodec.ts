@@ -17,6 +17,10 @@ const IPV6_BYTES = 40
 const UDP_BYTES = 8
 const BTH_BYTES = 12
 const ICRC_BYTES = 4
+/** Octet of the BTH with FECN, BECN and six reserved bits. */
+const NOTIFICATIONS = 4
+/** CRC-32 of whatever ends with its own CRC, low octet first. */
+const CRC_RESIDUE = 0x2144_df1c
 const UDP = 17
 const ROCE_PORT = 4791
 const IPV4 = 0x0800
@@ -38,6 +42,8 @@ export class VerbsCodec {
   octets: Uint8Array = new Uint8Array(0)
   start = 0
   end = 0
+  private payload = 0
+  private payloadBytes = 0
   private readonly crc: typeof crc32
   private readonly place: { carrier: "ipv4" | "ipv6"; header: number; bth: number; icrc: number } = {
     carrier: "ipv4",
@@ -81,16 +87,16 @@ export class VerbsCodec {
     this.octets = octets
     this.end = icrc + ICRC_BYTES
     this.start = putCarrier(packet, extension, x, route, octets, bth, this.end)
-    this.put(octets, route, bth, icrc)
+    const prefix = route.icrcPrefix(packet.udpPorts & 0xffff, this.end - bth + UDP_BYTES)
+    this.put(octets, bth, icrc, prefix)
   }
 
-  private put(octets: Uint8Array, route: Route, bth: number, icrc: number): void {
-    const { place } = this
-    place.carrier = route.version === 4 ? "ipv4" : "ipv6"
-    place.header = this.start + route.linkBytes
-    place.bth = bth
-    place.icrc = icrc
-    const crc = icrcOf(octets, place, this.crc)
+  /** Writes the ICRC, which takes in the octet with FECN and BECN as all ones. @param prefix of what precedes the BTH */
+  private put(octets: Uint8Array, bth: number, icrc: number, prefix: number): void {
+    const notifications = octets[bth + NOTIFICATIONS]!
+    octets[bth + NOTIFICATIONS] = 0xff
+    const crc = this.crc(octets, bth, icrc, prefix)
+    octets[bth + NOTIFICATIONS] = notifications
     octets[icrc] = crc
     octets[icrc + 1] = crc >>> 8
     octets[icrc + 2] = crc >>> 16
@@ -172,29 +178,65 @@ export class VerbsCodec {
     const bth = udp + UDP_BYTES
     // The ICRC is found from the end of UDP: a length that is another than IP's would put it elsewhere.
     if (u16(octets, udp + 4) !== end - udp) return Refusal.Length
+    const refusal = this.measure(octets, bth, end)
+    if (refusal !== Refusal.None) return refusal
+    const { place } = this
+    place.header = ip
+    place.bth = bth
+    place.icrc = end - ICRC_BYTES
+    if (icrcOf(octets, place, this.crc) !== icrcAt(octets, place.icrc)) return Refusal.Icrc
+    packet.udpPorts = (u16(octets, udp) | (ROCE_PORT << 16)) >>> 0
+    packet.wireBytes = end - ip
+    this.take(octets, bth, packet, x)
+    return Refusal.None
+  }
+
+  /**
+   * Reads what follows UDP's header, all of `octets`, as a packet of this route: for who sees no more of it, as a socket. It
+   * has no traffic class and no flow label. Else as `decode`; while it runs an octet is another.
+   */
+  decodeDatagram(octets: Uint8Array, route: Route, sourcePort: number, hopLimit: number, packet: Packet): Refusal {
+    const end = octets.length
+    const refusal = this.measure(octets, 0, end)
+    if (refusal !== Refusal.None) return refusal
+    const notifications = octets[NOTIFICATIONS]!
+    octets[NOTIFICATIONS] = 0xff
+    const crc = this.crc(octets, 0, end, route.icrcPrefix(sourcePort, UDP_BYTES + end))
+    octets[NOTIFICATIONS] = notifications
+    if (crc !== CRC_RESIDUE) return Refusal.Icrc
+    const x = packet.extend()
+    const { extension } = packet.pool
+    route.putAddresses(extension, x)
+    extension[x + EXT.hopLimit] = hopLimit
+    packet.udpPorts = (sourcePort | (ROCE_PORT << 16)) >>> 0
+    packet.wireBytes = (route.version === 4 ? IPV4_BYTES : IPV6_BYTES) + UDP_BYTES + end
+    this.take(octets, 0, packet, x)
+    return Refusal.None
+  }
+
+  /** Whether the opcode is one of these, and all lengths agree: then says where the payload is, and how long. */
+  private measure(octets: Uint8Array, bth: number, end: number): Refusal {
     if (end - bth < BTH_BYTES + ICRC_BYTES) return Refusal.Length
     const word = opcodeHeaders[octets[bth]!]!
     if (word === 0) return Refusal.Opcode
     const flags = octets[bth + 1]!
     if ((flags & 15) !== 0) return Refusal.Version
-    const headers = bth + BTH_BYTES
-    const payload = headers + (word >>> BYTES_SHIFT)
+    const payload = bth + BTH_BYTES + (word >>> BYTES_SHIFT)
     const icrc = end - ICRC_BYTES
     const bytes = icrc - payload - ((flags >> 4) & 3)
     if (bytes < 0 || bytes > PAYLOAD_BYTES_MAX || ((icrc - payload) & 3) !== 0) return Refusal.Length
     if ((word & Header.Payload) === 0 && icrc !== payload) return Refusal.Length
-    const { place } = this
-    place.header = ip
-    place.bth = bth
-    place.icrc = icrc
-    if (icrcOf(octets, place, this.crc) !== icrcAt(octets, icrc)) return Refusal.Icrc
-    packet.udpPorts = (u16(octets, udp) | (ROCE_PORT << 16)) >>> 0
+    this.payload = payload
+    this.payloadBytes = bytes
+    return Refusal.None
+  }
+
+  /** Reads BTH and what follows it, as it was measured. */
+  private take(octets: Uint8Array, bth: number, packet: Packet, x: number): void {
     const { extension } = packet.pool
     takeBth(packet, extension, x, octets, bth)
-    takeHeaders(word, extension, x, octets, headers)
-    packet.wireBytes = end - ip
-    if (bytes > 0) packet.borrowPayload(octets, payload, bytes)
-    return Refusal.None
+    takeHeaders(opcodeHeaders[octets[bth]!]!, extension, x, octets, bth + BTH_BYTES)
+    if (this.payloadBytes > 0) packet.borrowPayload(octets, this.payload, this.payloadBytes)
   }
 }
 

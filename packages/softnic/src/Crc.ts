@@ -15,6 +15,7 @@ export const makeCrc = (): Crc => {
   let to = 0
   return (octets, start = 0, end = octets.length, previous = 0) => {
     if (end - start < ZLIB_FROM) return plainCrc32(octets, start, end, previous)
+    if (start === 0 && end === octets.length) return zlibCrc32(octets, previous)
     if (octets !== array || start !== from || end !== to) {
       array = octets
       from = start

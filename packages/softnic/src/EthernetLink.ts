@@ -40,6 +40,7 @@ export class EthernetLink implements Link {
   readonly pathMtuBytes: number
   readonly cable: Cable
   deliver: Link["deliver"] = () => {}
+  deliverDatagram: Link["deliverDatagram"] = () => {}
   release: Link["release"] = () => {}
   wake: Link["wake"] = () => {}
   private readonly mac: number

@@ -37,6 +37,8 @@ export interface Link {
   send(now: Time, path: LinkPath, handle: number, octets: Uint8Array, start: number, end: number): boolean
   /** Takes packets of RoCEv2 that arrived; `start` is where the link's header, or IP, begins. */
   deliver: (now: Time, octets: Uint8Array, start: number, end: number) => void
+  /** Takes what follows UDP's header of packets that arrived, where a link sees no more; `route` leads from the sender. */
+  deliverDatagram: (now: Time, octets: Uint8Array, route: Route, sourcePort: number) => void
   /** Takes back packets that the link had kept. */
   release: (handle: number) => void
   /** The network takes nothing now: `unblock` is to be called from time to time, and nothing sent meanwhile. */

@@ -25,8 +25,8 @@ const ACKNOWLEDGE = 0x11
 const RESPONSE_LAST = 0x12
 /** A syndrome's upper three bits, in the AETH's word; 0 for a positive acknowledgement. */
 const SYNDROME_TYPE = 0xe000_0000
+/** How often held acknowledgements are looked at, ms. */
 const HELD_MS = 1
-const HELD_PS = HELD_MS * 1e9
 
 /** Gives a device's engines their turns: what they send becomes octets on a link, what they tell goes to the device. */
 export class Sender {
@@ -243,9 +243,7 @@ export class Sender {
   /** Sends those whose time is over. */
   private releaseHeld(now: Time): void {
     for (const held of this.holding) {
-      if (now - held.since < HELD_PS) continue
-      held.expired()
-      this.sendHeld(held, now)
+      if (held.isOver(now)) this.sendHeld(held, now)
     }
     if (this.holding.size > 0) this.holdTimer = setTimeout(this.holdOver, HELD_MS)
   }

@@ -71,6 +71,11 @@ export class SoftWorld implements World {
     port.deliver = (now, octets, start, end) => {
       this.deliver(now, octets, start, end)
     }
+    port.deliverDatagram = (now, octets, route, sourcePort) => {
+      if (this.adapter === undefined || this.closed) return
+      this.pool.recycle(this.arriving.handle)
+      this.handle(now, this.codec.decodeDatagram(octets, route, sourcePort, HOP_LIMIT, this.arriving), this.adapter)
+    }
     port.wake = () => {
       this.sender.schedule()
     }
@@ -166,13 +171,19 @@ export class SoftWorld implements World {
   // --- arriving
 
   private deliver(now: Time, octets: Uint8Array, start: number, end: number): void {
-    const { arriving, counters, adapter, pool } = this
+    const { arriving, adapter } = this
     if (adapter === undefined || this.closed) return
-    pool.recycle(arriving.handle)
+    this.pool.recycle(arriving.handle)
     const refusal =
       this.port.cable.layer === "ethernet"
         ? this.codec.decodeFrame(octets, start, end, arriving)
         : this.codec.decode(octets, start, end, arriving)
+    this.handle(now, refusal, adapter)
+  }
+
+  /** What arrived has been decoded. */
+  private handle(now: Time, refusal: Refusal, adapter: Adapter): void {
+    const { arriving, counters, pool } = this
     if (refusal !== Refusal.None) {
       this.refuse(refusal)
       return

@@ -13,6 +13,9 @@ export interface UdpPeer {
   readonly port: number
 }
 
+/** Takes what follows UDP's header. The octets are lent for the call, and are to be after it what they were. */
+export type ReceiveDatagram = (now: Time, octets: Uint8Array, route: Route, sourcePort: number) => void
+
 interface Host {
   readonly host: string
   readonly port: number
@@ -38,6 +41,8 @@ export class UdpCable implements Cable {
   readonly layer = "ip"
   readonly nextTimer: Time = NEVER
   receive: Receive = () => {}
+  /** Takes datagrams as they are, in place of `receive`: then no headers are put in front of them. */
+  receiveDatagram: ReceiveDatagram | undefined = undefined
   wake: () => void = () => {}
   private readonly socket: UdpSocket
   private readonly clock: Clock
@@ -103,6 +108,10 @@ export class UdpCable implements Cable {
   private arrived(octets: Uint8Array, host: string, port: number): void {
     const route = this.senderOf(host, port)
     if (route === undefined) return
+    if (this.receiveDatagram !== undefined) {
+      this.receiveDatagram(this.clock.now(), octets, route, port)
+      return
+    }
     const { scratch } = this
     const headers = route.octets
     const bth = headers.length

@@ -47,6 +47,7 @@ export class UdpLink implements Link {
   readonly pathMtuBytes: number
   readonly cable: Cable
   deliver: Link["deliver"] = () => {}
+  deliverDatagram: Link["deliverDatagram"] = () => {}
   release: Link["release"] = () => {}
   wake: Link["wake"] = () => {}
   /** The socket's. */
@@ -80,6 +81,12 @@ export class UdpLink implements Link {
     }
     cable.receive = (now, octets, start, end) => {
       this.deliver(now, octets, start, end)
+    }
+    // Without a middleware nobody looks at headers that are supposed.
+    if (cable === places) {
+      places.receiveDatagram = (now, octets, route, sourcePort) => {
+        this.deliverDatagram(now, octets, route, sourcePort)
+      }
     }
   }
 

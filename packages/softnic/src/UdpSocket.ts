@@ -25,6 +25,9 @@ export class UdpSocket {
   private closed = false
   /** Datagrams that the socket had not sent when it was last asked. */
   private queued = 0
+  /** What was sent last, as a view: packets of a stream lie where the one before lay, and are as long. */
+  private view: Buffer = Buffer.alloc(0)
+  private viewed: Uint8Array = this.view
 
   private constructor(socket: Socket, counters: Counters) {
     this.socket = socket
@@ -72,7 +75,12 @@ export class UdpSocket {
   /** Sends. False: the octets are still read, until `pending` is 0. */
   send(octets: Uint8Array, start: number, end: number, port: number, host: string): boolean {
     if (this.closed) return true
-    this.socket.send(octets, start, end - start, port, host)
+    const from = octets.byteOffset + start
+    if (octets !== this.viewed || this.view.byteOffset !== from || this.view.length !== end - start) {
+      this.viewed = octets
+      this.view = Buffer.from(octets.buffer as ArrayBuffer, from, end - start)
+    }
+    this.socket.send(this.view, port, host)
     this.queued = this.socket.getSendQueueCount()
     return this.queued === 0
   }

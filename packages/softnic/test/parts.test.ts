@@ -47,16 +47,29 @@ describe("held acknowledgements", () => {
       for (let count = 1; ; count++) if (turn(held)) return count
     }
     expect(untilWaiting()).toBe(16)
-    const needed = [32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384, 16_384]
+    const needed = [32, 64, 128, 256, 512, 1024, 1024]
     for (const count of needed) {
-      held.expired()
+      expect(held.isOver(1e9)).toBe(true)
       held.handle = -1
       expect(untilWaiting()).toBe(count)
     }
     expect(turns(held, 7)).toEqual([true, true, true, true, true, true, false])
-    held.expired()
+    expect(held.isOver(1e9)).toBe(true)
     held.handle = -1
-    expect(untilWaiting()).toBe(16_384)
+    expect(untilWaiting()).toBe(1024)
+  })
+
+  it("wait a millisecond for the next, and two for all, which is not in vain", () => {
+    const held = new HeldAck()
+    turns(held, 16)
+    expect([held.isOver(0.9e9), turn(held, 0.9e9)]).toEqual([false, true])
+    expect([held.isOver(1.8e9), turn(held, 1.8e9)]).toEqual([false, true])
+    expect([held.isOver(1.9e9), held.isOver(2e9)]).toEqual([false, true])
+    held.handle = -1
+    expect(turn(held, 2e9)).toBe(true)
+    expect([held.isOver(2.9e9), held.isOver(3e9)]).toEqual([false, true])
+    held.handle = -1
+    expect(turn(held, 3e9)).toBe(false)
   })
 })
 
