@@ -15,6 +15,7 @@ export { type Burst, SwitchBench, type SwitchEvent, type SwitchSetup } from "./S
 export { type AckScript, type Hop, scriptedAck } from "./scriptedAck.ts"
 export { type SwitchExpectations, type SwitchUnderTest, switchChecks } from "./switchChecks.ts"
 export { switchSuite } from "./switchSuite.ts"
+export { BASE, LOCAL_KEY, REMOTE_KEY, TestMemory, WINDOW_KEY } from "./TestMemory.ts"
 export { type TransportExpectations, type TransportUnderTest, transportChecks } from "./transportChecks.ts"
 export { transportSuite } from "./transportSuite.ts"
 export { WatchedController } from "./WatchedController.ts"

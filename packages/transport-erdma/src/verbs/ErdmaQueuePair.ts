@@ -15,16 +15,20 @@ import {
   type VerbsEvent,
   WcOpcode,
 } from "@rdmakit/protocol"
+import {
+  Cause,
+  Context,
+  completionOpcodes,
+  Inbound,
+  isProtection,
+  Outbound,
+  Receives,
+  Requester,
+} from "@rdmakit/transport-iwarp/rdmap"
 import type { TcpConfig } from "@rdmakit/transport-tcp"
 import { VXLAN_PORT } from "../Overlay.ts"
-import { Context, TerminateCode } from "./Context.ts"
-import { ErdmaStream, isTerminate, terminateCodeOf } from "./ErdmaStream.ts"
-import { Inbound } from "./Inbound.ts"
-import { Outbound } from "./Outbound.ts"
-import { Receives } from "./Receives.ts"
-import { Requester } from "./Requester.ts"
-import { completionOpcodes } from "./SendWork.ts"
-import { Flushed, General, RemoteAccess, RetryExceeded } from "./Status.ts"
+import { causeOf, ErdmaStream, isTerminate } from "./ErdmaStream.ts"
+import { erdmaDialect, RetryExceeded } from "./Status.ts"
 
 /** What a queue pair's frames have more of headers than RoCE's, by which a world reckons with its path MTU, bytes. */
 const HEADER_DIFFERENCE = 64
@@ -49,14 +53,14 @@ export class ErdmaQueuePair implements VerbsEngine {
   private stream: ErdmaStream | undefined = undefined
   /** A Terminate is to be sent, and what it says; whoever still sends is told again. */
   private terminatePending = false
-  private terminateCode: TerminateCode = TerminateCode.Closed
+  private terminateCause: Cause = Cause.Closed
   private lent = false
   private established = false
 
   constructor(options: VerbsEngineOptions, config: (path: PeerPath, payloadBytes: number) => TcpConfig) {
     this.qpn = options.qpn
     this.config = config
-    this.context = new Context(options)
+    this.context = new Context(options, erdmaDialect)
     this.outbound = new Outbound(this.context)
     this.requester = new Requester(this.context, this.outbound, options.sendMax)
     this.receives = new Receives(this.context, options.receiveMax)
@@ -136,13 +140,18 @@ export class ErdmaQueuePair implements VerbsEngine {
 
   private postSend(request: Extract<VerbsCommand, { type: "send" }>["request"]): void {
     if (this.context.state === QpState.Err)
-      this.context.tellFailure("send", request.id, Flushed, completionOpcodes[request.opcode])
+      this.context.tellFailure(
+        "send",
+        request.id,
+        this.context.dialect.failures.flushed,
+        completionOpcodes[request.opcode],
+      )
     else this.requester.post(request)
   }
 
   private postReceive(request: Extract<VerbsCommand, { type: "receive" }>["request"]): void {
     if (this.context.state === QpState.Err) {
-      this.context.tellFailure("receive", request.id, Flushed, WcOpcode.Recv)
+      this.context.tellFailure("receive", request.id, this.context.dialect.failures.flushed, WcOpcode.Recv)
       return
     }
     this.receives.post(request)
@@ -158,7 +167,7 @@ export class ErdmaQueuePair implements VerbsEngine {
     }
     Object.assign(context.settings, settings)
     if (state === QpState.Err) {
-      if (before !== QpState.Err) this.toError(TerminateCode.Closed)
+      if (before !== QpState.Err) this.toError(Cause.Closed)
       return
     }
     if (state === QpState.Rtr && before < QpState.Rtr) this.open(now)
@@ -220,19 +229,20 @@ export class ErdmaQueuePair implements VerbsEngine {
       if (context.state === QpState.Rtr) context.raise("COMM_EST")
     }
     stream.handlePacket(now, packet)
-    if (!isData && isTerminate(packet)) this.terminated(now, terminateCodeOf(packet))
+    if (!isData && isTerminate(packet)) this.terminated(now, causeOf(packet))
     this.act(now)
   }
 
   /** The peer has ended the connection: the message that it has not taken is the one it means, if it means one. */
-  private terminated(now: Time, code: TerminateCode): void {
+  private terminated(now: Time, cause: Cause): void {
     this.drainStream()
     const { context, outbound, requester } = this
-    if (code !== TerminateCode.Closed) {
-      requester.fail(outbound.oldest, code === TerminateCode.Access ? RemoteAccess : General)
+    const { remoteAccess, general } = context.dialect.failures
+    if (cause !== Cause.Closed) {
+      requester.fail(outbound.oldest, isProtection(cause) ? remoteAccess : general)
       context.raise("QP_FATAL")
     }
-    this.toError(TerminateCode.Closed)
+    this.toError(Cause.Closed)
     this.act(now)
   }
 
@@ -247,7 +257,7 @@ export class ErdmaQueuePair implements VerbsEngine {
   private fillTerminate(out: Packet): boolean {
     if (!this.terminatePending || this.stream === undefined) return false
     this.terminatePending = false
-    this.stream.fillTerminate(out, this.terminateCode)
+    this.stream.fillTerminate(out, this.terminateCause)
     return true
   }
 
@@ -277,17 +287,17 @@ export class ErdmaQueuePair implements VerbsEngine {
         if (message !== undefined) requester.taken(message)
       } else if (event.type === "failed" && context.broken === undefined) {
         requester.fail(outbound.oldest, RetryExceeded)
-        context.broken = TerminateCode.Other
+        context.broken = Cause.Operation
       }
     }
   }
 
   /** All work comes back, the send queue's first; the peer is told, at the latest when it sends something. */
-  private toError(code: TerminateCode): void {
+  private toError(cause: Cause): void {
     const { context } = this
     context.broken = undefined
     context.state = QpState.Err
-    this.terminateCode = code
+    this.terminateCause = cause
     this.draining = false
     this.requester.flush()
     context.broken = undefined

@@ -1,9 +1,8 @@
 import { Layout, type Message, type Packet, PSN_MASK } from "@rdmakit/packet"
 import type { Ack, FlowAddress, Time } from "@rdmakit/protocol"
+import { Bit, type Cause, Rdmap, wordOf } from "@rdmakit/transport-iwarp/rdmap"
 import { type TcpConfig, TcpEndpoint } from "@rdmakit/transport-tcp"
-import type { TerminateCode } from "./Context.ts"
 import { HeldSegments } from "./HeldSegments.ts"
-import { Bit, Rdmap, wordOf } from "./Segment.ts"
 
 const { EXT } = Layout
 
@@ -59,12 +58,12 @@ export class ErdmaStream extends TcpEndpoint {
    * Fills a Terminate, which ends the connection in both directions. It goes beside the stream, as a reset of TCP's does:
    * nothing is sent again for it, but every segment that still comes is answered by one.
    */
-  fillTerminate(out: Packet, code: number): void {
+  fillTerminate(out: Packet, cause: Cause): void {
     super.fillAck(out, this.udpPorts)
     const at = out.extend()
     out.pool.extension[at + EXT.destinationQp] = this.destinationQp
     out.pool.extension[at + EXT.segment] = Rdmap.Terminate
-    out.pool.extension[at + EXT.immediate] = code
+    out.pool.extension[at + EXT.immediate] = cause
   }
 
   protected override deliver(packet: Packet): boolean {
@@ -107,4 +106,4 @@ export class ErdmaStream extends TcpEndpoint {
 export const isTerminate = (packet: Packet): boolean => (wordOf(packet, EXT.segment) & Bit.Opcode) === Rdmap.Terminate
 
 /** What a Terminate says. */
-export const terminateCodeOf = (packet: Packet): TerminateCode => wordOf(packet, EXT.immediate) as TerminateCode
+export const causeOf = (packet: Packet): Cause => wordOf(packet, EXT.immediate)

@@ -1,6 +1,5 @@
-import { transportSuite } from "@rdmakit/conformance"
+import { TestMemory, transportSuite } from "@rdmakit/conformance"
 import { QpState, type VerbsCommand, type VerbsEngine, type VerbsEvent, WcStatus, WrOpcode } from "@rdmakit/protocol"
-import { TestMemory } from "./memory.ts"
 import { bring, engineOf, remote, sge } from "./pair.ts"
 
 /** By its memory an engine is known again. */

@@ -1,9 +1,9 @@
+import { REMOTE_KEY, TestMemory, WINDOW_KEY } from "@rdmakit/conformance"
 import { Opcode } from "@rdmakit/packet"
 import { QpState, type SendRequest, WrOpcode } from "@rdmakit/protocol"
 import { describe, expect, it } from "vitest"
 import { ErdmaError, erdmaVerbs } from "../../src/index.ts"
 import { fixedWindow } from "../connection.ts"
-import { REMOTE_KEY, TestMemory, WINDOW_KEY } from "./memory.ts"
 import { remote, sge, verbsPair } from "./pair.ts"
 
 const write = (offset: number, remoteKey?: number): Partial<SendRequest> => ({

@@ -1,7 +1,7 @@
+import { LOCAL_KEY, REMOTE_KEY, WINDOW_KEY } from "@rdmakit/conformance"
 import { Opcode } from "@rdmakit/packet"
 import { WcOpcode, WrOpcode } from "@rdmakit/protocol"
 import { describe, expect, it } from "vitest"
-import { LOCAL_KEY, REMOTE_KEY, WINDOW_KEY } from "./memory.ts"
 import { pattern, QPN, remote, sge, verbsPair } from "./pair.ts"
 
 describe("messages", () => {

@@ -1,4 +1,12 @@
-import { type End, EnginePair, type EnginePairOptions } from "@rdmakit/conformance"
+import {
+  BASE,
+  type End,
+  EnginePair,
+  type EnginePairOptions,
+  LOCAL_KEY,
+  REMOTE_KEY,
+  TestMemory,
+} from "@rdmakit/conformance"
 import { PacketPool } from "@rdmakit/packet"
 import {
   type Completion,
@@ -16,7 +24,6 @@ import {
 } from "@rdmakit/protocol"
 import { erdmaVerbs } from "../../src/index.ts"
 import { fixedWindow } from "../connection.ts"
-import { BASE, LOCAL_KEY, REMOTE_KEY, TestMemory } from "./memory.ts"
 
 const gid = (last: number): Uint8Array => Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, last)
 

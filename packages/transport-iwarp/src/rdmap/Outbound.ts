@@ -1,12 +1,11 @@
 import { Layout, type Packet } from "@rdmakit/packet"
 import { MemoryFault, type Time, WrOpcode } from "@rdmakit/protocol"
+import { Cause } from "./Cause.ts"
 import type { Context } from "./Context.ts"
-import { TerminateCode } from "./Context.ts"
-import type { ErdmaStream } from "./ErdmaStream.ts"
+import type { MessageStream } from "./Dialect.ts"
 import { Bit, moreHeaderBytes, putNumber, Rdmap } from "./Segment.ts"
 import { Kind, type SendWork } from "./SendWork.ts"
 import { moveSges } from "./Sges.ts"
-import { sendFailure } from "./Status.ts"
 
 const { EXT } = Layout
 
@@ -25,11 +24,16 @@ export interface Outgoing {
   readonly addressLow: number
   /** What an atomic found. */
   readonly original: bigint
+  /** Of an answer: where a READ's octets go at the peer, and the number of an atomic, as the request has said. */
+  readonly sinkKey: number
+  readonly sinkOffset: bigint
+  readonly requestId: number
   /** All of it has left once. */
   sent: boolean
 }
 
-const NO_ADDRESS = { key: 0, addressHigh: 0, addressLow: 0, original: 0n }
+const NO_SINK = { sinkKey: 0, sinkOffset: 0n, requestId: 0 }
+const NO_ADDRESS = { key: 0, addressHigh: 0, addressLow: 0, original: 0n, ...NO_SINK }
 
 /** The message that a work request is. */
 const messageOf = (work: SendWork): Outgoing => {
@@ -40,6 +44,7 @@ const messageOf = (work: SendWork): Outgoing => {
     addressHigh: work.remoteHigh,
     addressLow: work.remoteLow,
     original: 0n,
+    ...NO_SINK,
     sent: false,
   }
   if (work.kind === Kind.Read) return { ...remote, opcode: Rdmap.ReadRequest, lastBits: 0, bytes: 0 }
@@ -56,8 +61,9 @@ const messageOf = (work: SendWork): Outgoing => {
 }
 
 /** The answer to an atomic. */
-export const atomicResponse = (original: bigint): Outgoing => ({
+export const atomicResponse = (original: bigint, requestId: number): Outgoing => ({
   ...NO_ADDRESS,
+  requestId,
   opcode: Rdmap.AtomicResponse,
   lastBits: 0,
   bytes: 0,
@@ -67,7 +73,13 @@ export const atomicResponse = (original: bigint): Outgoing => ({
 })
 
 /** The answer to a READ of so many bytes here. */
-export const readResponse = (key: number, address: number, bytes: number): Outgoing => ({
+export const readResponse = (
+  key: number,
+  address: number,
+  bytes: number,
+  sinkKey: number,
+  sinkOffset: bigint,
+): Outgoing => ({
   opcode: Rdmap.ReadResponse,
   lastBits: 0,
   bytes,
@@ -76,6 +88,9 @@ export const readResponse = (key: number, address: number, bytes: number): Outgo
   addressHigh: Math.floor(address / 2 ** 32),
   addressLow: address % 2 ** 32,
   original: 0n,
+  sinkKey,
+  sinkOffset,
+  requestId: 0,
   sent: false,
 })
 
@@ -112,15 +127,15 @@ export class Outbound {
     this.answers.push(message)
   }
 
-  giveAnswer(now: Time, stream: ErdmaStream): void {
+  giveAnswer(now: Time, stream: MessageStream): void {
     const answer = this.answers.shift()
     if (answer !== undefined) this.give(now, stream, answer)
   }
-  giveWork(now: Time, stream: ErdmaStream, work: SendWork): void {
+  giveWork(now: Time, stream: MessageStream, work: SendWork): void {
     this.give(now, stream, messageOf(work))
   }
 
-  private give(now: Time, stream: ErdmaStream, message: Outgoing): void {
+  private give(now: Time, stream: MessageStream, message: Outgoing): void {
     const number = this.next++
     this.given.set(number, message)
     stream.command(now, { message: number, writeBytes: message.bytes })
@@ -144,9 +159,12 @@ export class Outbound {
   fill(out: Packet, number: number, offset: number, bytes: number, last: boolean): number {
     const message = this.given.get(number)!
     const { opcode, work, key } = message
-    if (bytes > 0 && !this.copyPayload(out, message, offset, bytes)) {
-      out.pool.recycle(out.handle)
-      return -1
+    if (bytes > 0) {
+      const { octets, start } = out.addPayload(bytes)
+      if (!this.copyPayload(message, offset, bytes, octets, start)) {
+        out.pool.recycle(out.handle)
+        return -1
+      }
     }
     const at = out.extend()
     const { extension } = out.pool
@@ -159,9 +177,19 @@ export class Outbound {
     extension[at + EXT.remoteKey] = key
     if (opcode === Rdmap.AtomicResponse) putNumber(extension, at + EXT.compare, message.original)
     if (work !== undefined) this.fillRequest(extension, at, work, segment)
-    else if (last && !message.sent) this.answering--
-    message.sent ||= last
+    if (last) this.left(message)
     return moreHeaderBytes(segment)
+  }
+
+  /** A message has left whole, perhaps not for the first time. */
+  left(message: Outgoing): void {
+    if (message.work === undefined && !message.sent) this.answering--
+    message.sent = true
+  }
+
+  /** A message that was given to the stream under this number. */
+  at(number: number): Outgoing {
+    return this.given.get(number)!
   }
 
   private fillRequest(extension: Int32Array, at: number, work: SendWork, segment: number): void {
@@ -177,14 +205,13 @@ export class Outbound {
   }
 
   /** A payload from memory; false: some of it may not be read any more, which ends the connection. */
-  private copyPayload(out: Packet, message: Outgoing, offset: number, bytes: number): boolean {
-    const { memory, user } = this.context
-    const { octets, start } = out.addPayload(bytes)
+  copyPayload(message: Outgoing, offset: number, bytes: number, octets: Uint8Array, start: number): boolean {
+    const { memory, user, dialect } = this.context
     const { work } = message
     if (work === undefined) {
       const address = message.addressHigh * 2 ** 32 + message.addressLow + offset
       if (memory.read(user, message.key, true, address, bytes, octets, start) === MemoryFault.None) return true
-      this.context.broken = TerminateCode.Access
+      this.context.broken = Cause.Access
       return false
     }
     const { inline, sges } = work.request
@@ -194,8 +221,8 @@ export class Outbound {
     }
     const fault = moveSges(memory, user, sges, offset, bytes, octets, start, false)
     if (fault === MemoryFault.None) return true
-    work.failure = sendFailure(fault)
-    this.context.broken = TerminateCode.Other
+    work.failure = dialect.failures.send(fault)
+    this.context.broken = Cause.Local
     return false
   }
 }

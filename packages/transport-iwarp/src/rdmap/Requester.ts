@@ -1,10 +1,10 @@
-import { Access, MemoryFault, QpState, type SendRequest, type Time, WcStatus } from "@rdmakit/protocol"
-import { type Context, TerminateCode } from "./Context.ts"
-import type { ErdmaStream } from "./ErdmaStream.ts"
+import { Access, MemoryFault, QpState, type SendRequest, type Time, WcStatus, WrOpcode } from "@rdmakit/protocol"
+import { Cause } from "./Cause.ts"
+import type { Context } from "./Context.ts"
+import type { Failure, MessageStream } from "./Dialect.ts"
 import type { Outbound, Outgoing } from "./Outbound.ts"
 import { completionOpcodes, Kind, SendWork } from "./SendWork.ts"
 import { checkSges, moveSges } from "./Sges.ts"
-import { type Failure, Flushed, InvalidRequest, NoReads, sendFailure } from "./Status.ts"
 
 const ATOMIC_BYTES = 8
 
@@ -46,7 +46,7 @@ export class Requester {
   // --- what begins
 
   /** Gives the stream the next message, when all it had has left; answers and the queue's work in turns. */
-  pump(now: Time, stream: ErdmaStream): void {
+  pump(now: Time, stream: MessageStream): void {
     while (stream.idle && this.context.broken === undefined) {
       const work = this.startable()
       if (this.outbound.answersWait && !(this.answered && work !== undefined)) {
@@ -84,27 +84,29 @@ export class Requester {
   }
 
   private check(work: SendWork): Failure | undefined {
-    const { memory, user, settings } = this.context
+    const { memory, user, settings, dialect } = this.context
+    const { invalidRequest, noReads, send } = dialect.failures
     const { kind, request } = work
-    if (kind === Kind.Unknown) return InvalidRequest
-    // The device's READs have one element (erdma_qp.c: erdma_push_one_sqe).
-    if (work.answered && request.sges.length > 1) return InvalidRequest
-    if (work.answered && settings.initiatorDepth === 0) return NoReads
+    if (kind === Kind.Unknown) return invalidRequest
+    if (request.opcode === WrOpcode.SendWithImm && !dialect.sendImmediates) return invalidRequest
+    // A READ's response goes to one place (RFC 5040 §4.4).
+    if (work.answered && request.sges.length > 1) return invalidRequest
+    if (work.answered && settings.initiatorDepth === 0) return noReads
     if (request.inline !== undefined) return undefined
     const fault = checkSges(memory, user, request.sges, work.answered ? Access.LocalWrite : 0)
-    return fault === MemoryFault.None ? undefined : sendFailure(fault)
+    return fault === MemoryFault.None ? undefined : send(fault)
   }
 
   /** A key of this device is made void. */
   private perform(work: SendWork): void {
-    const { memory, user } = this.context
+    const { memory, user, dialect } = this.context
     work.started = true
     const fault = memory.invalidate(user, work.request.invalidateKey ?? 0, false)
     if (fault === MemoryFault.None) work.done = true
-    else work.failure = InvalidRequest
+    else work.failure = dialect.failures.invalidRequest
   }
 
-  private start(now: Time, stream: ErdmaStream, work: SendWork): void {
+  private start(now: Time, stream: MessageStream, work: SendWork): void {
     work.started = true
     this.next++
     if (work.answered) this.reads.push(work)
@@ -125,12 +127,12 @@ export class Requester {
 
   /** Octets of the READ that is answered next, from `offset` on. False: its memory may not be written to any more. */
   place(offset: number, octets: Uint8Array, start: number, bytes: number): boolean {
-    const { memory, user } = this.context
+    const { memory, user, dialect } = this.context
     const work = this.reads[0]!
     const fault = moveSges(memory, user, work.request.sges, offset, bytes, octets, start, true)
     if (fault === MemoryFault.None) return true
-    work.failure = sendFailure(fault)
-    this.context.broken = TerminateCode.Other
+    work.failure = dialect.failures.send(fault)
+    this.context.broken = Cause.Local
     return false
   }
 
@@ -153,7 +155,7 @@ export class Requester {
       this.works.splice(0, count)
       this.next -= count
     }
-    if (this.works[0]?.failure !== undefined) this.context.broken ??= TerminateCode.Other
+    if (this.works[0]?.failure !== undefined) this.context.broken ??= Cause.Local
   }
 
   private tell({ request, bytes }: SendWork): void {
@@ -166,6 +168,12 @@ export class Requester {
     })
   }
 
+  /** The peer refused a READ, or an atomic: the so many-th of those that are not answered, from 0. */
+  failRead(index: number, failure: Failure): void {
+    const work = this.reads[index]
+    if (work !== undefined) work.failure = failure
+  }
+
   /** A message was refused, or never taken; where all were taken it is a READ that is not answered. */
   fail(message: Outgoing | undefined, failure: Failure): void {
     const work = message === undefined ? this.reads[0] : message.work
@@ -175,7 +183,8 @@ export class Requester {
   /** All work comes back, in order: what is done as it should, what failed with its reason, the rest flushed. */
   flush(): void {
     this.complete()
-    for (const { request, failure = Flushed } of this.works)
+    const { flushed } = this.context.dialect.failures
+    for (const { request, failure = flushed } of this.works)
       this.context.tellFailure("send", request.id, failure, completionOpcodes[request.opcode])
     this.reset()
   }

@@ -1,7 +1,7 @@
 import { MemoryFault, type ReceiveRequest, WcOpcode } from "@rdmakit/protocol"
 import type { Context } from "./Context.ts"
+import type { Failure } from "./Dialect.ts"
 import { bytesOf, moveSges } from "./Sges.ts"
-import { type Failure, Flushed } from "./Status.ts"
 
 /** What the segment that ends a message says of it. */
 export interface Arrival {
@@ -68,8 +68,9 @@ export class Receives {
 
   /** All receives come back, flushed, in order. */
   flush(): void {
-    this.fail(Flushed)
-    for (const { id } of this.waiting) this.context.tellFailure("receive", id, Flushed, WcOpcode.Recv)
+    const { flushed } = this.context.dialect.failures
+    this.fail(flushed)
+    for (const { id } of this.waiting) this.context.tellFailure("receive", id, flushed, WcOpcode.Recv)
     this.waiting = []
   }
 

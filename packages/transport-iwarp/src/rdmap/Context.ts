@@ -10,17 +10,10 @@ import {
   type WcOpcode,
   WcStatus,
 } from "@rdmakit/protocol"
-import type { Failure } from "./Status.ts"
+import type { Cause } from "./Cause.ts"
+import type { Dialect, Failure } from "./Dialect.ts"
 
 export type Settings = { -readonly [K in keyof QpSettings]: QpSettings[K] }
-
-/** Why a Terminate was sent: what the peer tells its program. */
-export const TerminateCode = {
-  /** It has closed. */ Closed: 0,
-  /** A key, an address or a right. */ Access: 1,
-  Other: 2,
-} as const
-export type TerminateCode = (typeof TerminateCode)[keyof typeof TerminateCode]
 
 const PATH_MTU_MAX = 4096
 
@@ -30,14 +23,16 @@ export class Context {
   readonly user: MemoryUser
   readonly memory: Memory
   readonly signalAll: boolean
+  readonly dialect: Dialect
   state: QpState = QpState.Reset
   readonly settings: Settings = freshSettings()
   /** Something ended the connection, and the peer is told why; the queue pair acts on it before the call returns. */
-  broken: TerminateCode | undefined = undefined
+  broken: Cause | undefined = undefined
   private events: Array<VerbsEvent> = []
   private next = 0
 
-  constructor(options: VerbsEngineOptions) {
+  constructor(options: VerbsEngineOptions, dialect: Dialect) {
+    this.dialect = dialect
     this.qpn = options.qpn
     this.user = options.user
     this.memory = options.memory

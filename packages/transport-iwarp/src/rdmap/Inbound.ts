@@ -1,11 +1,11 @@
 import { Layout, type Packet } from "@rdmakit/packet"
 import { Access, MemoryFault, WcOpcode } from "@rdmakit/protocol"
-import { type Context, TerminateCode } from "./Context.ts"
+import { Cause, requestCause, taggedCause } from "./Cause.ts"
+import type { Context } from "./Context.ts"
 import { atomicResponse, type Outbound, readResponse } from "./Outbound.ts"
 import type { Receives } from "./Receives.ts"
 import type { Requester } from "./Requester.ts"
 import { Bit, numberOf, Rdmap, remoteAddressOf, wordOf } from "./Segment.ts"
-import { General, receiveFailure } from "./Status.ts"
 
 const { EXT } = Layout
 const ATOMIC_BYTES = 8
@@ -45,25 +45,26 @@ export class Inbound {
       case Rdmap.AtomicResponse:
         return this.takeAtomicResponse(packet)
       default:
-        return this.refuse(TerminateCode.Other)
+        return this.refuse(Cause.Opcode)
     }
   }
 
   private takeSend(packet: Packet, segment: number): boolean {
-    const { receives } = this
-    if (!receives.begin()) return false
+    const { receives, context } = this
+    if (!receives.begin()) return this.lacksReceive()
+    const { failures } = context.dialect
     const offset = wordOf(packet, EXT.messageOffset)
     const fault = this.copyIn(packet, (octets, start, bytes) => receives.write(offset, octets, start, bytes))
     if (fault !== MemoryFault.None) {
-      receives.fail(receiveFailure(fault))
-      return this.refuse(TerminateCode.Other)
+      receives.fail(failures.receive(fault))
+      return this.refuse(fault === MemoryFault.Bounds ? Cause.TooLong : Cause.Local)
     }
     if ((segment & Bit.Last) === 0) return true
     if ((segment & Bit.Invalidate) !== 0) {
-      const { memory, user } = this.context
+      const { memory, user } = context
       if (memory.invalidate(user, wordOf(packet, EXT.immediate), true) !== MemoryFault.None) {
-        receives.fail(General)
-        return this.refuse(TerminateCode.Access)
+        receives.fail(failures.general)
+        return this.refuse(Cause.CannotInvalidate)
       }
     }
     this.completeReceive(packet, segment, WcOpcode.Recv, offset + packet.payloadBytes)
@@ -72,16 +73,16 @@ export class Inbound {
 
   private takeWrite(packet: Packet, segment: number): boolean {
     const { memory, settings, user } = this.context
-    if ((settings.accessFlags & Access.RemoteWrite) === 0) return this.refuse(TerminateCode.Access)
+    if ((settings.accessFlags & Access.RemoteWrite) === 0) return this.refuse(Cause.Access)
     const immediate = (segment & Bit.Immediate) !== 0
-    if (immediate && !this.receives.begin()) return false
+    if (immediate && !this.receives.begin()) return this.lacksReceive()
     const key = wordOf(packet, EXT.remoteKey)
     const address = remoteAddressOf(packet)
     const fault =
       packet.payloadBytes > 0 && address === Infinity
         ? MemoryFault.Bounds
         : this.copyIn(packet, (octets, start, bytes) => memory.write(user, key, true, address, octets, start, bytes))
-    if (fault !== MemoryFault.None) return this.refuse(TerminateCode.Access)
+    if (fault !== MemoryFault.None) return this.refuse(taggedCause(fault))
     if (immediate) {
       const bytes = wordOf(packet, EXT.messageOffset) + packet.payloadBytes
       this.completeReceive(packet, segment, WcOpcode.RecvRdmaWithImm, bytes)
@@ -112,8 +113,8 @@ export class Inbound {
   /** Whether a request may come in; one more than was agreed on ends the connection (RFC 5040 §5.2.1). */
   private admits(access: number): boolean {
     const { accessFlags, responderResources } = this.context.settings
-    if ((accessFlags & access) === 0) return this.refuse(TerminateCode.Access)
-    return this.outbound.answering < responderResources || this.refuse(TerminateCode.Other)
+    if ((accessFlags & access) === 0) return this.refuse(Cause.Access)
+    return this.outbound.answering < responderResources || this.refuse(Cause.Operation)
   }
 
   private takeRead(packet: Packet): boolean {
@@ -124,8 +125,9 @@ export class Inbound {
     const address = bytes === 0 ? 0 : remoteAddressOf(packet)
     const fault =
       address === Infinity ? MemoryFault.Bounds : memory.check(user, key, true, Access.RemoteRead, address, bytes)
-    if (fault !== MemoryFault.None) return this.refuse(TerminateCode.Access)
-    this.outbound.answer(readResponse(key, address, bytes))
+    if (fault !== MemoryFault.None) return this.refuse(requestCause(fault))
+    const sinkKey = wordOf(packet, EXT.compare)
+    this.outbound.answer(readResponse(key, address, bytes, sinkKey, numberOf(packet, EXT.swapAdd)))
     return true
   }
 
@@ -134,16 +136,16 @@ export class Inbound {
     const { memory, user } = this.context
     const key = wordOf(packet, EXT.remoteKey)
     const address = remoteAddressOf(packet)
-    if (address === Infinity || address % ATOMIC_BYTES !== 0) return this.refuse(TerminateCode.Access)
-    if (memory.check(user, key, true, Access.RemoteAtomic, address, ATOMIC_BYTES) !== MemoryFault.None)
-      return this.refuse(TerminateCode.Access)
+    if (address === Infinity || address % ATOMIC_BYTES !== 0) return this.refuse(requestCause(MemoryFault.Bounds))
+    const wrong = memory.check(user, key, true, Access.RemoteAtomic, address, ATOMIC_BYTES)
+    if (wrong !== MemoryFault.None) return this.refuse(requestCause(wrong))
     const operand = numberOf(packet, EXT.swapAdd)
     const fault =
       (segment & Bit.Swap) !== 0
         ? memory.compareAndSwap(user, key, address, numberOf(packet, EXT.compare), operand)
         : memory.fetchAndAdd(user, key, address, operand)
-    if (fault !== MemoryFault.None) return this.refuse(TerminateCode.Access)
-    this.outbound.answer(atomicResponse(memory.original))
+    if (fault !== MemoryFault.None) return this.refuse(requestCause(fault))
+    this.outbound.answer(atomicResponse(memory.original, wordOf(packet, EXT.immediate)))
     return true
   }
 
@@ -154,7 +156,7 @@ export class Inbound {
     const work = requester.awaited
     const offset = wordOf(packet, EXT.messageOffset)
     const bytes = packet.payloadBytes
-    if (work === undefined || offset + bytes > work.bytes) return this.refuse(TerminateCode.Other)
+    if (work === undefined || offset + bytes > work.bytes) return this.refuse(Cause.TaggedBounds)
     if (bytes > 0) {
       const { payload } = packet
       if (payload === undefined || !requester.place(offset, payload.octets, payload.start, bytes)) return false
@@ -165,14 +167,19 @@ export class Inbound {
 
   private takeAtomicResponse(packet: Packet): boolean {
     const { requester } = this
-    if (requester.awaited === undefined) return this.refuse(TerminateCode.Other)
+    if (requester.awaited === undefined) return this.refuse(Cause.Opcode)
     if (!requester.placeOriginal(numberOf(packet, EXT.compare))) return false
     requester.finishRead()
     return true
   }
 
-  private refuse(code: TerminateCode): false {
-    this.context.broken = code
+  private lacksReceive(): false {
+    return this.context.dialect.waitsForReceives ? false : this.refuse(Cause.NoReceive)
+  }
+
+  /** Ends the connection. */
+  refuse(cause: Cause): false {
+    this.context.broken = cause
     this.context.raise("QP_FATAL")
     return false
   }

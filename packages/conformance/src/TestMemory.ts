@@ -1,8 +1,10 @@
 import { Access, type Memory, MemoryFault, type MemoryUser } from "@rdmakit/protocol"
 
+/** Keys of a `TestMemory`: for local use, and two for remote use. */
 export const LOCAL_KEY = 0x100
 export const REMOTE_KEY = 0x201
 export const WINDOW_KEY = 0x301
+/** Address of its first octet. */
 export const BASE = 0x1000
 
 const ALL = Access.LocalWrite | Access.RemoteWrite | Access.RemoteRead | Access.RemoteAtomic

@@ -1,6 +1,6 @@
 import { type SendRequest, WcOpcode, WrOpcode } from "@rdmakit/protocol"
+import type { Failure } from "./Dialect.ts"
 import { bytesOf } from "./Sges.ts"
-import type { Failure } from "./Status.ts"
 
 /** What a work request comes to. */
 export const Kind = {

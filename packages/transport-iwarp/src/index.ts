@@ -1,0 +1,5 @@
+export { FpduReader } from "./FpduReader.ts"
+export { IwarpError } from "./IwarpError.ts"
+export { IwarpQueuePair, type IwarpStreamMode } from "./IwarpQueuePair.ts"
+export { type IwarpOptions, iwarpVerbs } from "./iwarpVerbs.ts"
+export { Cause } from "./rdmap/Cause.ts"
