@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { describeLong, gidIndex, meet, setMtu } from "./lab.ts"
+import { describeLong, gidIndex, meet, PATIENT, setMtu } from "./lab.ts"
 
 const verbs = ["send", "write", "read", "atomic"] as const
 const kinds = ["bw", "lat"] as const
@@ -27,7 +27,7 @@ const measure = async ({ test, flags, server, ip = 4, seconds = 150 }: Run) => {
       "--json",
       ...words.map((word) => word.replace(/^U[CD]$/, (one) => one.toLowerCase())),
     ],
-    theirs: `ib_${test.replace("-", "_")} -d rxe0 -x ${gidIndex(ip)} -F -p PORT ${flags} HOST`,
+    theirs: `ib_${test.replace("-", "_")} -d rxe0 -x ${gidIndex(ip)} -F -p PORT ${flags} ${PATIENT} HOST`,
     server,
     by: "tcp",
     ip,
