@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
+import { sums } from "../examples/allReduce.ts"
 import { received, reordered } from "../examples/messages.ts"
 
 const read = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8")
@@ -8,4 +9,9 @@ test("the example receives in the order of sending what came turned around", () 
   expect(received).toEqual([1_048_576, 8])
   expect(reordered).toBe(1)
   expect(read("../README.md")).toContain(read("../examples/messages.ts"))
+})
+
+test("the example of a collective sums everywhere", () => {
+  for (const sum of sums) expect([...sum]).toEqual([10])
+  expect(read("../README.md")).toContain(read("../examples/allReduce.ts"))
 })

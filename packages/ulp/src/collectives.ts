@@ -1,0 +1,5 @@
+export { busFactor, type Collective, type CollectiveBandwidth, collectiveBandwidth } from "./collectives/Bandwidth.ts"
+export { CollectiveError } from "./collectives/CollectiveError.ts"
+export { type CollectiveOptions, CollectiveRun, type Unfinished } from "./collectives/CollectiveRun.ts"
+export { type CollectiveOperation, checkProgram, type Range, type RankProgram } from "./collectives/Program.ts"
+export { allToAll, type RingOptions, ringAllGather, ringAllReduce, ringReduceScatter } from "./collectives/Ring.ts"
