@@ -13,7 +13,7 @@ export const Refusal = {
   Port: 5,
   /** An opcode that is reserved, or that a packet record has no room for. */
   Opcode: 6,
-  /** A version of the BTH other than 0. */
+  /** A version of the BTH other than 0, or of SRD's header another than its own. */
   Version: 7,
   /** A wrong invariant CRC. */
   Icrc: 8,
@@ -29,6 +29,6 @@ export const refusalNames: ReadonlyArray<string> = [
   "wrong IPv4 checksum",
   "another UDP port",
   "unknown opcode",
-  "another BTH version",
+  "another version",
   "wrong ICRC",
 ]

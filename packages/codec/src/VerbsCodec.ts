@@ -5,6 +5,7 @@ import { CodecError } from "./CodecError.ts"
 import { i32, put16, put32, u16 } from "./Octets.ts"
 import { Refusal } from "./Refusal.ts"
 import type { Route } from "./Route.ts"
+import { putSrd, srdFirstOctet, srdOpcodeOf, takeSrd } from "./SrdHeaders.ts"
 import { putHeaders, takeHeaders } from "./VerbsHeaders.ts"
 import { BYTES_SHIFT, Header, opcodeHeaders } from "./VerbsOpcode.ts"
 
@@ -28,14 +29,14 @@ const IPV6 = 0x86dd
 const VLAN = 0x8100
 /** The largest path MTU of InfiniBand (IBTA 1.7 §9.4.3), and what a slice of the pool holds. */
 const PAYLOAD_BYTES_MAX = 4096
-/** More than the longest headers in front of a payload take: a tag, IPv6, UDP, BTH, XRCETH, AtomicETH. */
-export const VERBS_HEADERS_BYTES_MAX = 18 + 40 + 8 + 12 + 4 + 28
+/** The longest headers in front of a payload: a tag, IPv6, UDP, BTH, SRD's WRITE with immediate. */
+export const VERBS_HEADERS_BYTES_MAX = 18 + 40 + 8 + 12 + 44
 
 /**
  * Packets of the verbs (`opcode` is the BTH's) as octets of RoCEv2, and back. Nothing is made per packet: headers are
  * written in front of the payload where it lies, and a payload that arrives is borrowed where it lies.
  *
- * RC, UC, UD and XRC, and congestion notifications. RD and FLUSH are not: a packet record has no room for RDETH and FETH.
+ * RC, UC, UD and XRC, congestion notifications, and rdmakit's SRD (`wire`, srd). RD and FLUSH are not: a packet record has no room for RDETH and FETH.
  */
 export class VerbsCodec {
   /** Where the last `encode` wrote; good until the packet is given back. */
@@ -64,7 +65,8 @@ export class VerbsCodec {
    * @throws PoolExhausted when there is no slice left
    */
   encode(packet: Packet, route: Route): void {
-    const word = opcodeHeaders[packet.opcode]!
+    const opcode = opcodeOf(packet)
+    const word = opcodeHeaders[opcode]!
     if (word === 0) throw new CodecError("opcode", packet.opcode, "one of RC, UC, UD, XRC, or 0x81")
     const bytes = packet.payloadBytes
     if (!packet.has(Flag.SlabPayload)) {
@@ -82,8 +84,9 @@ export class VerbsCodec {
     const pad = -bytes & 3
     const icrc = payload + bytes + pad
     for (let at = icrc - pad; at < icrc; at++) octets[at] = 0
-    putHeaders(word, extension, x, octets, headers)
-    putBth(packet, extension, x, octets, bth, pad)
+    if ((word & Header.Srd) === 0) putHeaders(word, extension, x, octets, headers)
+    else putSrd(packet, extension, x, octets, headers)
+    putBth(packet, opcode, extension, x, octets, bth, pad)
     this.octets = octets
     this.end = icrc + ICRC_BYTES
     this.start = putCarrier(packet, extension, x, route, octets, bth, this.end)
@@ -221,6 +224,7 @@ export class VerbsCodec {
     if (word === 0) return Refusal.Opcode
     const flags = octets[bth + 1]!
     if ((flags & 15) !== 0) return Refusal.Version
+    if ((word & Header.Srd) !== 0 && octets[bth + BTH_BYTES] !== srdFirstOctet(octets[bth]!)) return Refusal.Version
     const payload = bth + BTH_BYTES + (word >>> BYTES_SHIFT)
     const icrc = end - ICRC_BYTES
     const bytes = icrc - payload - ((flags >> 4) & 3)
@@ -235,7 +239,9 @@ export class VerbsCodec {
   private take(octets: Uint8Array, bth: number, packet: Packet, x: number): void {
     const { extension } = packet.pool
     takeBth(packet, extension, x, octets, bth)
-    takeHeaders(opcodeHeaders[octets[bth]!]!, extension, x, octets, bth + BTH_BYTES)
+    const word = opcodeHeaders[octets[bth]!]!
+    if ((word & Header.Srd) === 0) takeHeaders(word, extension, x, octets, bth + BTH_BYTES)
+    else takeSrd(packet, extension, x, octets, bth + BTH_BYTES)
     if (this.payloadBytes > 0) packet.borrowPayload(octets, this.payload, this.payloadBytes)
   }
 }
@@ -243,15 +249,23 @@ export class VerbsCodec {
 const icrcAt = (octets: Uint8Array, at: number): number =>
   (octets[at]! | (octets[at + 1]! << 8) | (octets[at + 2]! << 16) | (octets[at + 3]! << 24)) >>> 0
 
+/** The BTH's opcode: that of the record, but for SRD. */
+const opcodeOf = (packet: Packet): number => {
+  const { extension } = packet
+  const segment = extension < 0 ? 0 : packet.pool.extension[(extension << EXTENSION_SHIFT) + EXT.segment]!
+  return srdOpcodeOf(segment) || packet.opcode
+}
+
 const putBth = (
   packet: Packet,
+  opcode: number,
   extension: Int32Array,
   x: number,
   octets: Uint8Array,
   bth: number,
   pad: number,
 ): void => {
-  octets[bth] = packet.opcode
+  octets[bth] = opcode
   octets[bth + 1] = (packet.has(Flag.Solicited) ? 0x80 : 0) | (packet.has(Flag.Migrated) ? 0x40 : 0) | (pad << 4)
   put16(octets, bth + 2, extension[x + EXT.partition]!)
   put32(

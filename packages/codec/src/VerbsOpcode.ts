@@ -1,4 +1,5 @@
 import { type ExtendedHeader, opcodeOf } from "@rdmakit/wire/infiniband"
+import { srdShapeOf } from "./SrdHeaders.ts"
 
 /** The headers after a BTH that a packet record has room for, a bit each, and whether a payload may follow. */
 export const Header = {
@@ -13,6 +14,8 @@ export const Header = {
   Cnp: 128,
   Payload: 256,
   Known: 512,
+  /** The whole header of SRD's model, by the opcode. */
+  Srd: 1024,
 } as const
 
 const bits: Readonly<Partial<Record<ExtendedHeader, readonly [bit: number, bytes: number]>>> = {
@@ -32,6 +35,9 @@ const CNP_NATIVE = 0x80
 
 /** What the opcode has after the BTH: bits, and octets; 0 when a packet record cannot say it. */
 const wordOf = (code: number): number => {
+  const srd = srdShapeOf(code)
+  if (srd !== undefined)
+    return Header.Known | Header.Srd | (srd.payload ? Header.Payload : 0) | (srd.bytes << BYTES_SHIFT)
   const opcode = code === CNP_NATIVE ? undefined : opcodeOf(code)
   if (opcode === undefined) return 0
   let word: number = Header.Known | (opcode.payload ? Header.Payload : 0)

@@ -168,7 +168,7 @@ describe("decode", () => {
     ["another UDP port", changed(six, 57, 0xb6)],
     ["unknown opcode", sealed(changed(frame, 42, 0x1f))],
     ["unknown opcode", sealed(changed(frame, 42, 0x40))],
-    ["another BTH version", sealed(changed(frame, 43, 0x41))],
+    ["another version", sealed(changed(frame, 43, 0x41))],
     ["a length that cannot be", sealed(changed(frame, 42, 0x11))],
   ])("%s", (what, octets) => {
     expect(refusalOf(octets)).toBe(what)

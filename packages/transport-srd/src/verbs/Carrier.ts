@@ -196,8 +196,9 @@ export class Carrier implements VerbsEngine {
     this.now = now
     counters.rxPkts++
     counters.rxBytes += packet.payloadBytes
-    const operation = wordOf(packet, EXT.segment) & Bit.Operation
-    const isOurs = operation >= Operation.Send && operation <= Operation.Acknowledgement
+    const segment = wordOf(packet, EXT.segment)
+    const operation = segment & Bit.Operation
+    const isOurs = (segment & Bit.Srd) !== 0 && operation >= Operation.Send && operation <= Operation.Acknowledgement
     const peer = isOurs ? this.senderOf(now, packet) : undefined
     if (peer === undefined) {
       counters.rxDrops++

@@ -2,12 +2,14 @@ import { Ecn, Flag, Layout, Opcode, type Packet, PSN_MASK } from "@rdmakit/packe
 import type { Time } from "@rdmakit/protocol"
 import { ReceivedPackets } from "../ReceivedPackets.ts"
 import { EfaStatus } from "./EfaStatus.ts"
-import { ackWireBytes, Operation, wordOf } from "./Operation.ts"
+import { ackWireBytes, Bit, Operation, wordOf } from "./Operation.ts"
 import type { PathHeader } from "./PathHeader.ts"
 
 const { EXT } = Layout
 const GENERATIONS = 16
 const NONE = -1
+/** Syndrome of no acknowledgement that InfiniBand has: no world holds it back, or makes one of two. */
+const NOT_POSITIVE = 0xe000_0000 | 0
 /** Refusals that wait to be told; a peer that does not hear of one sends its packet again. */
 const REFUSALS_MAX = 256
 
@@ -133,10 +135,10 @@ export class Inbound {
     extension[at + EXT.cumulative] = received.expected & PSN_MASK
     extension[at + EXT.sackBase] = received.expected & PSN_MASK
     received.tell(answer.number, out)
-    extension[at + EXT.segment] = Operation.Acknowledgement
+    extension[at + EXT.segment] = Bit.Srd | Operation.Acknowledgement
+    extension[at + EXT.aeth] = NOT_POSITIVE
     extension[at + EXT.generation] = this.generation
     extension[at + EXT.status] = answer.status
-    // It has its own ports below; no queue pair is its destination.
     out.wireBytes = ackWireBytes(header.ipv6)
     out.udpPorts = answer.udpPorts
     out.stamp = answer.stamp

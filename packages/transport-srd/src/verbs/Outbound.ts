@@ -17,6 +17,8 @@ const UDP_PORT = 4791
 const READ_RESPONSE = 0x10
 /** What packets are called in the simulator, by operation: switches and NICs tell data from control by it. */
 const opcodes: ReadonlyArray<number> = [0, Opcode.SendOnly, Opcode.WriteOnly, Opcode.ReadRequest, READ_RESPONSE]
+/** Of the BTH in front of the header. */
+const DEFAULT_PARTITION = 0xffff
 /** Timeouts in a row after which a context counts as impaired. */
 const IMPAIRED_AFTER = 3
 
@@ -155,8 +157,9 @@ export class Outbound extends PeerSender {
     const solicited = isLast && request?.solicited === true ? Flag.Solicited : 0
     const at = peer.header.put(out, opcodes[operation]! | solicited, this.config.ecn)
     const { extension } = out.pool
-    extension[at + EXT.segment] = operation | (withImmediate ? Bit.Immediate : 0)
+    extension[at + EXT.segment] = Bit.Srd | operation | (withImmediate ? Bit.Immediate : 0)
     extension[at + EXT.generation] = this.generation
+    extension[at + EXT.partition] = DEFAULT_PARTITION
     extension[at + EXT.oldest] = packets.oldest & PSN_MASK
     extension[at + EXT.destinationQp] = message.destinationQp
     extension[at + EXT.sourceQp] = message.queuePair.qpn
