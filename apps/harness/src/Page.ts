@@ -114,7 +114,7 @@ ${lineChart(spec)}`
 const largest = (lines: ReadonlyArray<Line>, index: 0 | 1): number =>
   lines.reduce((most, { points }) => points.reduce((own, point) => Math.max(own, point[index] || 0), most), 0)
 
-/** The figure's own pictures, and published beside measured for each claim of three systems and more. */
+/** The figure's own pictures, and published beside measured for each claim of three systems to six. */
 const chartsOf = ({ figure, runs, claims }: EvaluatedFigure): ReadonlyArray<Chart> => {
   const own = figure.pictures.map((picture, index): Chart => {
     const chosen = picture.kind === "by-point" ? picture.systems : undefined
@@ -124,7 +124,9 @@ const chartsOf = ({ figure, runs, claims }: EvaluatedFigure): ReadonlyArray<Char
       .map(({ system, curves }) => ({ name: system, points: curves[index]!.map(([x, y]) => [x, y] as const) }))
     return { title: picture.title, spec: specOf(picture, lines, figure.sweep) }
   })
-  const compared = claims.filter(({ rows }) => rows.filter(({ published }) => published !== undefined).length >= 3)
+  const compared = claims.filter(
+    ({ rows }) => rows.length <= SYSTEMS_MAX && rows.filter(({ published }) => published !== undefined).length >= 3,
+  )
   const charts = [
     ...own.filter(({ spec }) => spec.lines.some(({ points }) => points.length > 0)),
     ...compared.map(comparison),

@@ -29,7 +29,7 @@ describe.each([
   })
 
   test("go-back-N with one NAK a gap falls where RDMA is said to fall", async () => {
-    const [goBackN] = await run(partOf(figure, ["0.01 %", "1 %"], (name) => name === "go-back-N, one NAK a gap"))
+    const [goBackN] = await run(partOf(figure, ["0.01 %", "1 %"], (name) => name === "go-back-N, one NAK, 67 ms"))
     const [before, after] = goBackN!.curves[0]!.map(([, share]) => share)
     expect(before).toBeGreaterThan(0.5)
     expect(after).toBeLessThan(0.05)
