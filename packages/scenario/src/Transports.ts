@@ -73,6 +73,7 @@ export const transports: ReadonlyMap<string, NamedTransport> = new Map<string, N
         rateReduction: "boolean",
         quickAcks: "number",
         offloadSegments: "number",
+        processingPs: "time",
         reorderSegments: "number",
         ecn: "number",
       },

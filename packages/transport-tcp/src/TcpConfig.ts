@@ -49,6 +49,12 @@ export interface TcpConfig {
    * with segmentation offload waits (Linux, tcp_tso_should_defer). Default 1: no offload.
    */
   readonly offloadSegments: number
+  /**
+   * A host takes a random time for an acknowledgement before it sends what that lets go, uniform from 0 to this, ps. Without
+   * it flows that share a queue fall into step, and some always find it full (Floyd and Jacobson, On Traffic Phase Effects
+   * in Packet-Switched Gateways, 1992). Default 0.
+   */
+  readonly processingPs: Time
   /** Segments out of order that a receiver keeps. Default 2^20. */
   readonly reorderSegments: number
   /** Segments carry telemetry for switches to fill, and acknowledgements bring the last one's back. Default: where the controller needs `int`. */
@@ -120,6 +126,7 @@ export const tcpConfig = (options: TcpTransportOptions): TcpConfig => {
     probesInRecovery: false,
     rateReduction: true,
     offloadSegments: 1,
+    processingPs: 0,
     reorderSegments: 2 ** 20,
     telemetry: needs.includes("int"),
     ecn: needs.includes("ecn") || needs.includes("cnp") ? Ecn.Capable0 : Ecn.NotCapable,
@@ -142,7 +149,7 @@ export const tcpConfig = (options: TcpTransportOptions): TcpConfig => {
     mostTimeoutPs >= leastTimeoutPs,
     `at least leastTimeoutPs, ${leastTimeoutPs} ps`,
   )
-  for (const option of ["delayedAckPs", "granularityPs"] as const)
+  for (const option of ["delayedAckPs", "granularityPs", "processingPs"] as const)
     check(option, config[option], config[option] >= 0, "a time of at least 0")
   check("lossDetection", lossDetection, ["rack-tlp", "sack"].includes(lossDetection), "rack-tlp or sack")
   for (const option of ["telemetry", "probesInRecovery", "rateReduction"] as const)

@@ -93,6 +93,7 @@ export class TcpEndpoint extends TcpSender implements FlowEngine {
     this.runController(now, packet, before)
     if (found && this.recoverUntil === NONE) this.beginRecovery(now, flightBytes)
     this.reduce(advanced && !found)
+    this.hostTakesTime(now)
     if (advanced || found || board.deliveredBytes > 0) this.rearm(now)
   }
 

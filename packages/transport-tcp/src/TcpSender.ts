@@ -9,7 +9,7 @@ import {
   type Time,
   unpaced,
 } from "@rdmakit/protocol"
-import { serializationPs } from "@rdmakit/units"
+import { serializationPs, uniform } from "@rdmakit/units"
 import { RateReduction } from "./RateReduction.ts"
 import { Scoreboard } from "./Scoreboard.ts"
 import type { TcpConfig } from "./TcpConfig.ts"
@@ -37,6 +37,11 @@ export abstract class TcpSender extends TcpReceiver {
   /** Segments that go without looking at the window: the rest of a burst, or a probe. */
   protected burst = 0
   protected failed = false
+  /** When the next may leave as far as the rate goes, ps. */
+  private paceFrom: Time
+  /** Of the random times that acknowledgements take at their host: the seed, and how many were drawn. */
+  private readonly seed: number
+  private processed = 0
   protected readonly events: Array<FlowEvent> = []
 
   constructor(now: Time, config: TcpConfig, address: FlowAddress) {
@@ -45,6 +50,8 @@ export abstract class TcpSender extends TcpReceiver {
     this.controller = address.path === undefined ? unpaced : config.controller.make(now, address.path)
     checkController(this.controller, address.flow >> 1, now)
     this.paceTime = now
+    this.paceFrom = now
+    this.seed = address.path?.seed ?? 0
     this.messages = new MessageQueue(0, config.mtuBytes)
     this.reduction = new RateReduction(config.mtuBytes)
   }
@@ -159,10 +166,20 @@ export abstract class TcpSender extends TcpReceiver {
     board.sent(number, sizeBytes, now)
     this.reduction.sent(sizeBytes)
     controller.onSent(now, wireBytes)
-    if (controller.rate < Infinity)
-      this.paceTime = Math.max(now, this.paceTime) + serializationPs(wireBytes, controller.rate)
+    if (controller.rate < Infinity) {
+      // What the host was late is made up for.
+      this.paceFrom = Math.max(this.paceFrom, now - config.processingPs) + serializationPs(wireBytes, controller.rate)
+      this.paceTime = this.paceFrom
+    }
     this.segmentSent(now)
     return true
+  }
+
+  /** An acknowledgement came that may let segments leave: the host takes a random time for it. */
+  protected hostTakesTime(now: Time): void {
+    const { processingPs } = this.config
+    if (processingPs > 0 && this.paceTime <= now)
+      this.paceTime = now + Math.floor(processingPs * uniform(this.seed, this.flow, this.processed++))
   }
 
   /**

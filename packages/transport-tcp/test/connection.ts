@@ -46,6 +46,7 @@ export const fixedWindow = (window: number, told: Array<boolean> = []): Controll
 export const endsOf = (
   now: number,
   options: Partial<TcpTransportOptions> = {},
+  seed = 0,
 ): readonly [TcpEndpoint, TcpEndpoint] => {
   const config = tcpConfig({ controller: fixedWindow(20_000), mtuBytes: 1000, ...options })
   const ack = makeAck(1)
@@ -56,19 +57,20 @@ export const endsOf = (
     peerUdpPort: node === 0 ? 5001 : 50_000,
     priority: 3,
     flow: node,
-    path,
+    path: { ...path, seed },
   })
   return [new TcpEndpoint(now, config, ack, end(0)), new TcpEndpoint(now, config, ack, end(1))]
 }
 
 export interface Setup extends Partial<Omit<EnginePairOptions<FlowCommand, FlowEvent>, "pool" | "ends">> {
   readonly options?: Partial<TcpTransportOptions>
+  readonly seed?: number
 }
 
 /** A connection through a network of 10 µs each way, unless `path` says otherwise. */
-export const connect = ({ options, ...network }: Setup = {}) => {
+export const connect = ({ options, seed, ...network }: Setup = {}) => {
   const pool = new PacketPool()
-  const ends = endsOf(network.now ?? 0, options)
+  const ends = endsOf(network.now ?? 0, options, seed)
   const pair = new EnginePair<FlowCommand, FlowEvent>({ path: () => [10e6], ...network, pool, ends })
   return { pool, ends, pair }
 }

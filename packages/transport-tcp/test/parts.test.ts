@@ -120,6 +120,7 @@ describe("options", () => {
     ["leastTimeoutPs", { leastTimeoutPs: 0 }],
     ["mostTimeoutPs", { mostTimeoutPs: 1 }],
     ["delayedAckPs", { delayedAckPs: -1 }],
+    ["processingPs", { processingPs: Number.NaN }],
     ["lossDetection", { lossDetection: "dupack" as "sack" }],
     ["ecn", { ecn: 4 }],
   ])("a wrong %s is refused", (option, options) => {

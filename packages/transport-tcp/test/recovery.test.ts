@@ -268,6 +268,26 @@ describe("segmentation offload", () => {
   })
 })
 
+describe("hosts that take their time", () => {
+  it("send up to that much after an acknowledgement, by the seed", () => {
+    const run = (seed: number, processingPs: number) => {
+      // A segment at a time: each waits for the acknowledgement of the one before it.
+      const { pair } = connect({ seed, options: { controller: fixedWindow(1000), processingPs, ackEvery: 1 } })
+      pair.command(0, { message: 0, writeBytes: 20_000 })
+      pair.run()
+      return dataOf(pair.sent).map(({ time }) => time)
+    }
+    const gaps = (times: ReadonlyArray<number>) => times.slice(1).map((time, index) => time - times[index]!)
+    const least = gaps(run(1, 0))[0]!
+    const late = gaps(run(1, 5 * US)).map((gap) => gap - least)
+    expect(Math.min(...late)).toBeGreaterThanOrEqual(0)
+    expect(Math.max(...late)).toBeLessThan(5 * US)
+    expect(new Set(late).size).toBeGreaterThan(10)
+    expect(run(1, 5 * US)).toEqual(run(1, 5 * US))
+    expect(run(2, 5 * US)).not.toEqual(run(1, 5 * US))
+  })
+})
+
 describe("what cannot be", () => {
   it("refuses a size that is no whole number of bytes", () => {
     const { pair } = connect()
