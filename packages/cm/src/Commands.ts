@@ -180,7 +180,7 @@ const reject = (
   else table.forget(connection)
 }
 
-/** No answer came, however often it was asked for: the peer may have heard, and is told (IBTA 1.7 §12.9.8). */
+/** No answer came, however often it was asked for: the peer may have heard, and is told (IBTA 1.7 §12.9). */
 export const giveUp = (table: Table, now: Time, connection: Connection): void =>
   reject(table, now, connection, RejectCode.Timeout, guidOctets(table.caGuid))
 

@@ -2,7 +2,7 @@ import { NEVER } from "@rdmakit/protocol"
 import type { Timed } from "./DeadlineHeap.ts"
 import type { CmAddress, CmRoute } from "./Route.ts"
 
-/** States of an id, those of IBTA 1.7 §12.9.5 and §12.9.6 under their own names. */
+/** States of an id, those of IBTA 1.7 §12.9 under their own names. */
 export type CmState =
   // The side that asks.
   | "requestSent"

@@ -1,7 +1,7 @@
 import { CM_BYTES, type CmMessage, cmAttributes, cmPrivateData, emitCm } from "@rdmakit/wire/cm"
 import { emitMad, MAD_BYTES, MAD_METHOD_SEND, MAD_PACKET_BYTES, type Mad, ManagementClass } from "@rdmakit/wire/mad"
 
-/** Class version of communication management (IBTA 1.7 §16.7). */
+/** Class version of communication management (IBTA vol. 1, ch. 16). */
 export const CM_CLASS_VERSION = 2
 
 const header = (transactionId: bigint, attribute: number): Mad => ({

@@ -48,7 +48,7 @@ export const receiveRequest = (
     repeatRequest(table, known, source, reject)
     return
   }
-  // The peer has lost this connection, or its adapter would not use the id or the queue pair again (§12.9.8).
+  // The peer has lost this connection, or its adapter would not use the id or the queue pair again (§12.9).
   const stale = known ?? table.remoteQps.get(qpKey)
   if (stale !== undefined) {
     reject(RejectCode.StaleConnection)

@@ -7,7 +7,7 @@ import { splitPrivateData } from "./Request.ts"
 import type { CmAddress, CmRoute } from "./Route.ts"
 import type { Table } from "./Table.ts"
 
-/** Answers to a resolve request (IBTA 1.7 §12.11.2). */
+/** Answers to a resolve request (IBTA 1.7 §12.11). */
 export const SidrStatus = {
   Success: 0,
   /** Nobody listens to the service. */
@@ -39,7 +39,7 @@ const replyOf = (
   privateData: privateDataOf("resolveReply", privateData),
 })
 
-/** SIDR_REQ (IBTA 1.7 §12.11.1): which datagram queue pair serves a service? */
+/** SIDR_REQ (IBTA 1.7 §12.11): which datagram queue pair serves a service? */
 export const receiveResolve = (
   table: Table,
   transactionId: bigint,
@@ -94,7 +94,7 @@ export const answerResolve = (
   table.keepAnswer(now, connection)
 }
 
-/** SIDR_REP (§12.11.2). */
+/** SIDR_REP (§12.11). */
 export const receiveResolveReply = (table: Table, reply: CmResolveReply): void => {
   const connection = table.connections.get(reply.requestId)
   if (connection === undefined) {

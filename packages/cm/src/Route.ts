@@ -15,7 +15,7 @@ export interface CmAddress {
 
 /** A path of a connection, as this side sees it. */
 export interface CmRoute extends CmAddress {
-  /** Code of the rate, 6 bits (IBTA 1.7 §15.2.5.16); 0, as Linux says of RoCE, for unknown. */
+  /** Code of the rate, 6 bits (IBTA vol. 1, ch. 15, path records); 0, as Linux says of RoCE, for unknown. */
   readonly rate: number
   readonly partition: number
   /** 256 to 4,096. */

@@ -115,7 +115,7 @@ export class Table {
     return timeoutPs(Math.min(Math.max(code, TIMEOUT_CODE_MIN), this.limits.timeoutCode))
   }
 
-  /** Nothing of a connection may be reused while packets of it may be on their way (IBTA 1.7 §12.9.8). */
+  /** Nothing of a connection may be reused while packets of it may be on their way (IBTA 1.7 §12.9). */
   enterTimewait(now: Time, connection: Connection): void {
     this.rest(now, connection, "timewait", connection.ackTimeout)
   }

@@ -7,7 +7,7 @@ export const timeoutPs = (code: number): Time => UNIT_PS * 2 ** code
 
 /**
  * The code of the local ACK timeout of a path: twice its packet lifetime and the delay of the one who acknowledges, both
- * codes, rounded up to a power of two as Linux does it (IBTA 1.7 §12.7.34, cm_ack_timeout of cm.c).
+ * codes, rounded up to a power of two as Linux does it (IBTA 1.7 §12.7, cm_ack_timeout of cm.c).
  */
 export const ackTimeoutCode = (ackDelay: number, packetLifetime: number): number => {
   const twice = packetLifetime + 1

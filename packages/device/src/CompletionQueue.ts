@@ -5,7 +5,7 @@ import { DeviceError } from "./DeviceError.ts"
 
 type Armed = "no" | "solicited" | "next"
 
-/** Where completions wait to be polled (IBTA 1.7 §11.2.8). */
+/** Where completions wait to be polled (IBTA vol. 1, ch. 11). */
 export class CompletionQueue {
   readonly device: Device
   /** Work queues that complete here: a queue pair counts twice when both of its queues do. */
@@ -63,7 +63,7 @@ export class CompletionQueue {
 
   /**
    * Calls back once, when the next completion comes, or the next solicited or failed one. Completions that wait already
-   * do not count: poll after arming. Arming for the next outweighs arming for a solicited one (IBTA 1.7 §11.4.2.2).
+   * do not count: poll after arming. Arming for the next outweighs arming for a solicited one (IBTA vol. 1, ch. 11).
    */
   arm(on: "next" | "solicited", onEvent: () => void): void {
     this.onEvent = onEvent

@@ -41,7 +41,7 @@ const { EXT, EXTENSION_SHIFT } = Layout
 const NAME = "rdmakit0"
 const QPN_STREAM = 0x71706e
 const GUID_STREAM = 0x67756964
-/** QP0 and QP1 are management's, 0xffffff is multicast (IBTA 1.7 §3.5.3). */
+/** QP0 and QP1 are management's, 0xffffff is multicast (IBTA vol. 1, ch. 3). */
 const QPN_FIRST = 2
 const QPN_COUNT = 0xffffff - QPN_FIRST
 const MULTICAST_QPN = 0xffffff
@@ -254,7 +254,7 @@ export class Device implements Adapter {
     this.core.events.raise({ type: "GID_CHANGE", port: 1 })
   }
 
-  /** IBTA 1.7 §11.6.3.1–2: the queue is in error, and so is every queue pair that completes there. */
+  /** IBTA 1.7 §11.6.3: the queue is in error, and so is every queue pair that completes there. */
   private handleOverrun(cq: CompletionQueue): void {
     this.core.events.raise({ type: "CQ_ERR", cq })
     for (const qp of this.core.queuePairs.values()) {

@@ -125,7 +125,7 @@ export class ProtectionTable implements Memory {
   }
 
   check(user: MemoryUser, key: number, remote: boolean, access: number, address: number, bytes: number): MemoryFault {
-    // IBTA 1.7 §9.7.4.1.5: the key of a request for no bytes is not looked at.
+    // IBTA vol. 1, C9-88: the key of a request for no bytes is not looked at.
     if (bytes === 0) return MemoryFault.None
     return this.find(user, key, remote, access, address, bytes)
   }
@@ -198,7 +198,7 @@ export class ProtectionTable implements Memory {
     if ((bind.access & ~(REMOTE | Access.ZeroBased)) !== 0) return MemoryFault.Access
     if (!isCount(bind.length) || !isCount(bind.address)) return MemoryFault.Bounds
     if (window.type === 2) {
-      // IBTA 1.7 §10.6.7.2.2: bound when free, to another tag, and to something.
+      // IBTA 1.7 §10.6.7.2: bound when free, to another tag, and to something.
       if (window.region !== undefined || bind.length === 0) return MemoryFault.Access
       if (((bind.remoteKey ^ window.rkey) & 0xff) === 0) return MemoryFault.Key
     } else if (bind.length === 0) {

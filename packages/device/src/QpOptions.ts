@@ -7,7 +7,7 @@ import type { QpCapabilities } from "./QpAttributes.ts"
 import type { DeviceQpType } from "./QpStateTable.ts"
 import type { SharedReceiveQueue } from "./SharedReceiveQueue.ts"
 
-/** Number of the general services queue pair, and its queue key (IBTA 1.7 §3.5.3, §16.1). */
+/** Number of the general services queue pair, and its queue key (IBTA vol. 1, ch. 16). */
 export const GSI_QPN = 1
 export const GSI_QUEUE_KEY = 0x80010000
 /** The one partition key: the default one, full member. */

@@ -1,6 +1,6 @@
 /*
  * Which changes of state a queue pair may make, and with which attributes: what Linux's ib_modify_qp_is_ok decides by its
- * qp_state_table (drivers/infiniband/core/verbs.c), which in turn is IBTA 1.7 §10.3 and §11.2.5.2. SRD is EFA's driver's own
+ * qp_state_table (drivers/infiniband/core/verbs.c), which in turn is IBTA 1.7 §10.3 and ch. 11. SRD is EFA's driver's own
  * (drivers/infiniband/hw/efa/efa_verbs.c, srd_qp_state_table): as UD, with rnr_retry on the way to RTS.
  */
 import { QpState, type QpType } from "@rdmakit/protocol"

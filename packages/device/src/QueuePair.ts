@@ -278,7 +278,7 @@ export class QueuePair {
    */
   destroy(): void {
     this.refuseGone("destroy_qp")
-    // IBTA 1.7 §10.2.4.3, o10-2.2.3.
+    // IBTA vol. 1, o10-2.2.3.
     if (this.attachments > 0) {
       throw new DeviceError(
         "EBUSY",
@@ -330,7 +330,7 @@ export class QueuePair {
     if (attributes.sendPsn !== undefined) settings.sendPsn = attributes.sendPsn & 0xffffff
     if (attributes.accessFlags !== undefined) settings.accessFlags = attributes.accessFlags
     if (attributes.pathMtuBytes !== undefined) settings.pathMtuBytes = attributes.pathMtuBytes
-    // A datagram is one packet: the port's MTU bounds it (IBTA 1.7 §9.8.2.2.1).
+    // A datagram is one packet: the port's MTU bounds it (IBTA 1.7 §9.8).
     else if (this.type === "ud" || this.type === "gsi" || this.type === "srd")
       settings.pathMtuBytes = this.core.world.link.mtuBytes
     if (attributes.destinationQp !== undefined) settings.destinationQp = attributes.destinationQp

@@ -76,7 +76,7 @@ export class SharedReceiveQueue implements SharedReceives {
     this.head = this.head + 1 === this.receives.length ? 0 : this.head + 1
     this.count -= 1
     if (this.count < this.limit) {
-      // The event comes once for each time that it is asked for (IBTA 1.7 §10.2.9.3).
+      // The event comes once for each time that it is asked for (IBTA 1.7 §10.2.9).
       this.limit = 0
       this.core.events.raise({ type: "SRQ_LIMIT_REACHED", srq: this })
     }

@@ -31,7 +31,7 @@ export interface MemoryUser {
 export interface Memory {
   /**
    * Whether `bytes` from `address` on may be touched: for a remote key with the `Access` bits, for a local key with
-   * LocalWrite, or 0 to read. No bytes are always allowed under a key that is not looked at (IBTA 1.7 §9.7.4.1.5).
+   * LocalWrite, or 0 to read. No bytes are always allowed under a key that is not looked at (IBTA vol. 1, C9-88).
    */
   check(user: MemoryUser, key: number, remote: boolean, access: number, address: number, bytes: number): MemoryFault
   /** Copies out of memory. */

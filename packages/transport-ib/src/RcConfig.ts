@@ -62,12 +62,12 @@ export interface RcConfig {
   /** N of IRN §3.1. An integer, at least 0. Default 3 (IRN §4.1). */
   readonly ackTimeoutFewPackets: number
   /**
-   * A gap is told of by one NAK (IBTA 1.7 §9.7.5.2.8); another for the same gap only after this long, ps. Default
+   * A gap is told of by one NAK (IBTA vol. 1, ch. 9); another for the same gap only after this long, ps. Default
    * NEVER: just one, and a NAK lost is the timeout's affair. The ns-3 model: 500 µs.
    */
   readonly nakIntervalPs: Time
   /**
-   * Answer every duplicate with an acknowledgement (IBTA 1.7 §9.7.5.1.4), the default; false: only those sent again
+   * Answer every duplicate with an acknowledgement (IBTA vol. 1, ch. 9), the default; false: only those sent again
    * after a timeout.
    */
   readonly ackDuplicates: boolean

@@ -2,7 +2,7 @@ import { type CmEvent, type CmSettings, RejectCode } from "@rdmakit/cm"
 import { Effect, Exit, type Scope, Stream } from "effect"
 import { type BringUpOptions, bringUp, takeDown } from "./CmBringUp.ts"
 import { type ConnectionError, ConnectionUnreachable, rejected } from "./CmError.ts"
-import type { CmPort } from "./CmPort.ts"
+import type { CmService } from "./CmService.ts"
 import { Mailbox, Signal } from "./Mailbox.ts"
 import type { QueuePair } from "./QueuePair.ts"
 import { attempt, refusalOf, type VerbsError } from "./VerbsError.ts"
@@ -52,14 +52,14 @@ export class Connection {
   peer: ConnectionPeer
   /** What the queue pair has been brought up with. */
   settings: CmSettings | undefined
-  private readonly port: CmPort
+  private readonly port: CmService
   private readonly options: BringUpOptions
   private readonly outcome = new Signal<ConnectionError>()
   private readonly end = new Signal<never>()
   private readonly told = new Mailbox<ConnectionEvent>()
   private state: "connecting" | "established" | "ended" = "connecting"
 
-  constructor(port: CmPort, id: number, options: ConnectionOptions, peer: ConnectionPeer) {
+  constructor(port: CmService, id: number, options: ConnectionOptions, peer: ConnectionPeer) {
     this.port = port
     this.id = id
     this.options = options

@@ -3,8 +3,9 @@ import type { AddressVector } from "@rdmakit/protocol"
 import { Effect } from "effect"
 import { bringUpDatagrams, CM_QUEUE_KEY, checkQueuePair } from "./CmBringUp.ts"
 import { type ConnectionError, ConnectionUnreachable, datagramRejected } from "./CmError.ts"
-import { type CmPort, vectorOf } from "./CmPort.ts"
+import { vectorOf } from "./CmPort.ts"
 import { addressOf, type Resolved } from "./CmRoute.ts"
+import type { CmService } from "./CmService.ts"
 import { waitFor } from "./Mailbox.ts"
 import type { QueuePair } from "./QueuePair.ts"
 import { attempt, refusalOf, VerbsError } from "./VerbsError.ts"
@@ -40,7 +41,7 @@ const serviceOf = (vector: AddressVector, event: Extract<CmEvent, { type: "resol
 
 /** Asks a peer which datagram queue pair serves a port of UDP's (rdma_connect of RDMA_PS_UDP). */
 export const askForDatagrams = (
-  port: CmPort,
+  port: CmService,
   resolved: Resolved,
   privateData: Uint8Array | undefined,
 ): Effect.Effect<DatagramService, ConnectionError> =>
@@ -80,10 +81,10 @@ export class DatagramRequest {
   readonly address: string
   /** 180 octets, filled with zeros. */
   readonly privateData: Uint8Array
-  private readonly port: CmPort
+  private readonly port: CmService
   private answered = false
 
-  constructor(port: CmPort, event: Extract<CmEvent, { type: "resolveRequest" }>) {
+  constructor(port: CmService, event: Extract<CmEvent, { type: "resolveRequest" }>) {
     const { id, ip, privateData } = event
     this.port = port
     this.id = id

@@ -3,8 +3,8 @@ import { Effect, type Scope, Stream } from "effect"
 import { bringUp, checkQueuePair, takeDown } from "./CmBringUp.ts"
 import { Connection, type ConnectionOptions, connecting } from "./CmConnection.ts"
 import { type ConnectionError, type ConnectionRejected, rejected } from "./CmError.ts"
-import type { CmPort } from "./CmPort.ts"
 import { addressOf } from "./CmRoute.ts"
+import type { CmService } from "./CmService.ts"
 import { Mailbox } from "./Mailbox.ts"
 import { attempt, VerbsError } from "./VerbsError.ts"
 
@@ -27,12 +27,12 @@ export class ConnectionRequest {
   /** READs and atomics that the peer wants served at once, and serves at once itself. */
   readonly responderResources: number
   readonly initiatorDepth: number
-  private readonly port: CmPort
+  private readonly port: CmService
   private readonly event: CmRequestEvent
   private withdrawn: ConnectionRejected | undefined
   private answered = false
 
-  constructor(port: CmPort, event: CmRequestEvent) {
+  constructor(port: CmService, event: CmRequestEvent) {
     const { id, transport, ip, privateData, responderResources, initiatorDepth } = event
     this.port = port
     this.event = event

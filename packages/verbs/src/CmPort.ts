@@ -1,9 +1,10 @@
-import { Cm, type CmAddress, type CmCommand, type CmDatagram, type CmEvent } from "@rdmakit/cm"
+import { Cm, type CmAddress, type CmCommand, type CmDatagram } from "@rdmakit/cm"
 import type { AddressHandle, Allocation, CompletionQueue, Device, ProtectionDomain, QueuePair } from "@rdmakit/device"
 import { DeviceError, GSI_QPN, GSI_QUEUE_KEY } from "@rdmakit/device"
 import { Access, type AddressVector, type Completion, NEVER, QpState, WcStatus, WrOpcode } from "@rdmakit/protocol"
 import { Duration, Effect, Fiber, Random, type Scope } from "effect"
 import { refusalOfCm } from "./CmError.ts"
+import type { CmHandler, CmService } from "./CmService.ts"
 import { type Resume, waitFor } from "./Mailbox.ts"
 import { attempt, type VerbsError } from "./VerbsError.ts"
 
@@ -26,14 +27,11 @@ const PORT_COUNT = 28_232
 /** How long a port that nobody needs any more waits for answers to its last words. */
 const LINGER = "1 second"
 
-/** Who is told of an id's events. */
-export type CmHandler = (event: CmEvent) => void
-
 /**
  * Connection management of one device: queue pair 1 and its memory, the machine, and the fiber that brings them together. All
  * connection managers of the device share it.
  */
-export class CmPort {
+export class CmPort implements CmService {
   readonly device: Device
   readonly pd: ProtectionDomain
   readonly cm: Cm
@@ -126,6 +124,10 @@ export class CmPort {
   /** Events of an id, or of a listener's requests, go to this handler. */
   handle(id: number, handler: CmHandler): void {
     this.handlers.set(id, handler)
+  }
+
+  opened(): Effect.Effect<void> {
+    return Effect.void
   }
 
   nextPort(): number {

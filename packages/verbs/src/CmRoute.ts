@@ -1,7 +1,8 @@
 import { type CmRoute, type IpCm, serviceIdOf } from "@rdmakit/cm"
 import { DEFAULT_PARTITION } from "@rdmakit/device"
 import { Effect, Schedule } from "effect"
-import { type CmPort, vectorOf } from "./CmPort.ts"
+import { vectorOf } from "./CmPort.ts"
+import type { CmService } from "./CmService.ts"
 import { chooseGid, formatGid, isIpv4Gid, parseGid } from "./Gid.ts"
 import { ackTimeout, type TimeSetting } from "./Timing.ts"
 import { attempt, VerbsError } from "./VerbsError.ts"
@@ -73,7 +74,7 @@ const checkPort = (attribute: string, port: number): void => {
 }
 
 /** @throws VerbsError EINVAL, ENOENT */
-const routeTo = (port: CmPort, host: string, options: ResolveOptions): Resolved => {
+const routeTo = (port: CmService, host: string, options: ResolveOptions): Resolved => {
   const { device } = port
   const { space = "tcp", sourcePort = port.nextPort() } = options
   checkPort("port", options.port)
@@ -104,10 +105,10 @@ const routeTo = (port: CmPort, host: string, options: ResolveOptions): Resolved 
 }
 
 /** Fails with EHOSTUNREACH when nobody can be there. */
-const reach = (port: CmPort, { route }: Resolved): Effect.Effect<void, VerbsError> =>
+const reach = (port: CmService, { route }: Resolved): Effect.Effect<void, VerbsError> =>
   attempt(() => port.pd.createAh(vectorOf(port.device, route)).destroy())
 
-export const resolve = (port: CmPort, host: string, options: ResolveOptions): Effect.Effect<Resolved, VerbsError> =>
+export const resolve = (port: CmService, host: string, options: ResolveOptions): Effect.Effect<Resolved, VerbsError> =>
   attempt(() => routeTo(port, host, options)).pipe(
     Effect.tap((resolved) =>
       Effect.retry(reach(port, resolved), { schedule: TRIES, while: ({ errno }) => errno === "EHOSTUNREACH" }),

@@ -119,7 +119,7 @@ export class CompletionQueue {
    * are there already make no event: poll between the two, or use `next`, which does.
    *
    * @param on "solicited": the next that its sender marked, or that failed. While fibers wait for other completions of the
-   * queue, every completion is an event, as IBTA 1.7 §11.4.2.2 has it
+   * queue, every completion is an event, as IBTA vol. 1, ch. 11 has it
    */
   arm(on: ArmedFor = "next"): Effect.Effect<Effect.Effect<void, CqOverrun>> {
     return Effect.sync(() => {

@@ -1,14 +1,17 @@
 import { type CmEvent, serviceIdOf } from "@rdmakit/cm"
+import type { Device } from "@rdmakit/device"
 import { Effect, type Scope } from "effect"
 import { bringUpDatagrams, checkQueuePair, initialise } from "./CmBringUp.ts"
 import { Connection, type ConnectionOptions, connecting } from "./CmConnection.ts"
 import { askForDatagrams, DatagramRequest, type DatagramService } from "./CmDatagrams.ts"
 import type { ConnectionError } from "./CmError.ts"
 import { ConnectionRequest, Listener, type ListenOptions } from "./CmListener.ts"
-import { type CmPort, cmPort } from "./CmPort.ts"
+import { cmPort } from "./CmPort.ts"
 import { type PortSpace, PROTOCOL, type Resolved, type ResolveOptions, resolve } from "./CmRoute.ts"
+import type { CmService } from "./CmService.ts"
 import type { DeviceContext } from "./DeviceContext.ts"
 import type { QueuePair } from "./QueuePair.ts"
+import { streamPort } from "./StreamPort.ts"
 import { attempt, VerbsError } from "./VerbsError.ts"
 
 export interface ConnectOptions extends ConnectionOptions {
@@ -21,12 +24,13 @@ const RETRIES = 7
 
 /**
  * Connects queue pairs by IP addresses and ports, as librdmacm does, with peers of any kind: the messages are those of the
- * InfiniBand connection manager (IBTA 1.7 chapter 12 and annex A11). Made by `connectionManager`.
+ * InfiniBand connection manager (IBTA 1.7 chapter 12 and annex A11); where the world has streams, MPA's frames over TCP
+ * (RFC 5044, RFC 6581). Made by `connectionManager`.
  */
 export class ConnectionManager {
-  private readonly port: CmPort
+  private readonly port: CmService
 
-  constructor(port: CmPort) {
+  constructor(port: CmService) {
     this.port = port
   }
 
@@ -133,7 +137,10 @@ export class ConnectionManager {
         port.close(id)
         listener.end()
       }),
-    ).pipe(Effect.map(({ listener }) => listener))
+    ).pipe(
+      Effect.tap(({ id }) => port.opened(id)),
+      Effect.map(({ listener }) => listener),
+    )
   }
 }
 
@@ -151,4 +158,9 @@ const wrongSpace = (verb: string, space: PortSpace): VerbsError =>
  * the last, after peers have had a second to answer its last words. Ids are drawn from the program's `Random`.
  */
 export const connectionManager = (context: DeviceContext): Effect.Effect<ConnectionManager, VerbsError, Scope.Scope> =>
-  Effect.map(cmPort(context.handle), (port) => new ConnectionManager(port))
+  Effect.map(serviceOf(context.handle), (port) => new ConnectionManager(port))
+
+const serviceOf = (device: Device): Effect.Effect<CmService, VerbsError, Scope.Scope> => {
+  const { streams } = device.world
+  return streams === undefined ? cmPort(device) : streamPort(device, streams)
+}

@@ -23,7 +23,7 @@ export interface Datagram {
   readonly address: AddressHandle
   /** 24 bits; 0xffffff for a multicast group. */
   readonly qpn: number
-  /** 32 bits, the peer's. With the top bit set, the sender's own is sent (IBTA 1.7 §10.2.5). */
+  /** 32 bits, the peer's. With the top bit set, the sender's own is sent (IBTA 1.7 §3.5.3, keys). */
   readonly queueKey: number
 }
 

@@ -1,7 +1,8 @@
 import { srd } from "@rdmakit/cc-srd"
 import { efaLimits } from "@rdmakit/device"
-import type { Provider } from "@rdmakit/device/layer"
+import { Provider } from "@rdmakit/device/layer"
 import { NetworkLinks, type ProgramOptions, type ProgramServices, simulateProgram, Topology } from "@rdmakit/fabric"
+import { openSoftnic } from "@rdmakit/softnic"
 import { verbsTransport } from "@rdmakit/transport-ib"
 import { srdVerbs } from "@rdmakit/transport-srd"
 import { Effect, Fiber, Layer, type Scope } from "effect"
@@ -36,7 +37,26 @@ const onFabric = <A, E>(
   options: ProgramOptions = { transport },
 ) => Effect.runPromise(Effect.provide(simulateProgram(Effect.scoped(run), options), Layer.succeed(Topology, GRAPH)))
 
+/** Real time: what is late is taken for lost too soon, where hardware's times are waited for. */
+const patient = srdVerbs({ controller: srd(), initialTimeoutPs: 20e9, leastTimeoutPs: 5e9, mostTimeoutPs: 100e9 })
+
 const worlds = [
+  {
+    name: "softnic",
+    resultOf: async <A, E>(program: Effect.Effect<A, E, Provider | Scope.Scope>): Promise<A> => {
+      const open = (address: string, port: number, seed: number) =>
+        openSoftnic({ link: { udp: { address, port } }, device: { seed }, transport: patient })
+      const left = await open("127.0.0.6", 0, 1)
+      const right = await open("127.0.0.7", left.port!, 2)
+      try {
+        const devices = [left.device, right.device]
+        return await Effect.runPromise(Effect.provideService(Effect.scoped(program), Provider, { devices }))
+      } finally {
+        left.close()
+        right.close()
+      }
+    },
+  },
   {
     name: "loopback",
     resultOf: <A, E>(program: Effect.Effect<A, E, Provider | Scope.Scope>): Promise<A> =>

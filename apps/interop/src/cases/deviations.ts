@@ -43,7 +43,7 @@ export const deviations: ReadonlyArray<Deviation> = [
   },
   {
     cases: ["memory window, WRITE that ends outside"],
-    why: "rxe looks at the bounds of the region in place of the window's (IBTA 1.7 §10.6.7.2.4)",
+    why: "rxe looks at the bounds of the region in place of the window's (IBTA 1.7 §10.6.7.2)",
     ours: "responder",
     requester: { completions: failed([1, 10]), state: 6 },
     responder: { state: 6 },
@@ -130,7 +130,7 @@ export const deviations: ReadonlyArray<Deviation> = [
   },
   {
     cases: ["completion queue overrun"],
-    why: "a queue that has overrun is in error, and what completes there too (IBTA 1.7 §11.6.3.1)",
+    why: "a queue that has overrun is in error, and what completes there too (IBTA 1.7 §11.6.3)",
     ours: "requester",
     requester: {
       state: 6,

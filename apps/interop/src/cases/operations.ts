@@ -247,7 +247,7 @@ const sharedReceives = async ({ requester, responder }: Roles): Promise<void> =>
   responder.fact("flushed", (await responder.wait(1, 200)).length)
 }
 
-/** Eight octets at once (IBTA 1.7 §9.4.5.2); kernels before 6.2 have it not. */
+/** Eight octets at once (IBTA vol. 1, annex A19); kernels before 6.2 have it not. */
 const atomicWrite = async ({ requester, responder }: Roles): Promise<void> => {
   await requester.open({ qp: { ops: ATOMIC_WRITE } })
   await responder.open()

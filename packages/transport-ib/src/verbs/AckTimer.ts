@@ -1,7 +1,7 @@
 import { NEVER, type Time } from "@rdmakit/protocol"
 import { localAckTimeoutPs } from "../RcConfig.ts"
 
-/** How many times the timeout a requester may wait (IBTA vol. 1, ch. 9, "Detecting requests that time out"). */
+/** How many times the timeout a requester may wait (IBTA 1.7 §9.7.6.1.3, lost acknowledgements and timeouts). */
 const PATIENCE = 4
 
 /**

@@ -1,7 +1,7 @@
 import { type Time, WcStatus } from "@rdmakit/protocol"
 
 /*
- * The ACK extended transport header: a syndrome of eight bits and a message sequence number (IBTA 1.7 §9.7.5.1, §9.7.5.2).
+ * The ACK extended transport header: a syndrome of eight bits and a message sequence number (IBTA 1.7 §9.7.5).
  */
 
 /** Bits 7 to 5 of a syndrome. */
@@ -22,7 +22,7 @@ export const Syndrome = {
 /** No end-to-end credits are told: the requester does not go by them (IBTA 1.7 §9.7.7.2). */
 export const CREDITS_INVALID = 0x1f
 
-/** End-to-end credits by code, 0 to 30 (IBTA 1.7 §9.7.7.2, table 56). */
+/** End-to-end credits by code, 0 to 30 (IBTA 1.7 §9.7.7.2). */
 const credits = [
   0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144,
   8192, 12288, 16384, 24576, 32768,
@@ -48,7 +48,7 @@ const RNR_UNIT_PS = 1e7
 /** How long a requester waits after an RNR NAK, ps: 10 µs to 655.36 ms. @param code 5 bits */
 export const rnrTimerPs = (code: number): Time => rnrTimers[code & 31]! * RNR_UNIT_PS
 
-/** What a NAK makes of the work it names (IBTA 1.7 §9.9.2.4, table 59). */
+/** What a NAK makes of the work it names (IBTA 1.7 §9.9.2). */
 export const nakStatus = (syndrome: number): WcStatus => {
   if (syndrome === Syndrome.NakInvalidRequest) return WcStatus.RemInvReqErr
   if (syndrome === Syndrome.NakRemoteAccess) return WcStatus.RemAccessErr

@@ -1,5 +1,5 @@
 /*
- * Opcodes of the base transport header (IBTA 1.7 §9.2, table 38) and what each of them says, for RC, UC and UD.
+ * Opcodes of the base transport header (IBTA 1.7 §9.2) and what each of them says, for RC, UC and UD.
  */
 
 /** Opcodes of a reliable connection; those of UC are the same with `UC` added, as far as UC has them. */

@@ -7,7 +7,7 @@ import type { ReceiveSide } from "./ReceiveSide.ts"
 import { GSI_QPN, GSI_QUEUE_KEY } from "./UnreliableRequester.ts"
 
 const { EXT } = Layout
-/** The area of the global route header in front of every datagram (IBTA 1.7 §11.4.1.2). */
+/** The area of the global route header in front of every datagram (IBTA vol. 1, ch. 11, poll for completion). */
 export const GRH_BYTES = 40
 const IPV4_BYTES = 20
 const UDP_BYTES = 8
@@ -67,7 +67,7 @@ export class DatagramReceiver {
     this.context.broken = Break.Error
   }
 
-  /** IPv6's header, or that of IPv4 in the last 20 octets, as Linux leaves it (IBTA 1.7 §A17.4.5.2). */
+  /** IPv6's header, or that of IPv4 in the last 20 octets, as Linux leaves it (IBTA 1.7 annex A17). */
   private writeHeader(packet: Packet): void {
     const { header } = this
     header.fill(0)

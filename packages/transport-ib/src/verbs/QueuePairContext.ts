@@ -17,7 +17,7 @@ import type { VerbsConfig } from "./VerbsOptions.ts"
 
 export type Settings = { -readonly [K in keyof QpSettings]: QpSettings[K] }
 
-/** The default partition, full membership (IBTA 1.7 §10.9.1.2). */
+/** The default partition, full membership (IBTA 1.7 §10.9). */
 const DEFAULT_PARTITION = 0xffff
 const PATH_MTU_MAX = 4096
 

@@ -103,7 +103,7 @@ export class ReliableRequester extends Requester {
   private get fits(): boolean {
     return this.nxt - this.una < this.context.config.inFlightPackets || this.nxt === this.una
   }
-  /** Without credit a single packet may leave, to ask for some (IBTA 1.7 §9.7.7.2.5). */
+  /** Without credit a single packet may leave, to ask for some (IBTA 1.7 §9.7.7.2). */
   private get hasCredit(): boolean {
     const work = this.queue.current!
     return work.sequence <= this.credits.limit || !work.consumesReceive || this.nxt === this.una
@@ -155,7 +155,7 @@ export class ReliableRequester extends Requester {
     return asks
   }
 
-  /** READ, atomic or ATOMIC_WRITE: one packet. A READ that is sent again asks for what is missing (IBTA 1.7 §9.7.5.1.4). */
+  /** READ, atomic or ATOMIC_WRITE: one packet. A READ that is sent again asks for what is missing (IBTA vol. 1, ch. 9). */
   private fillResponding(now: Time, out: Packet, work: SendWork): boolean {
     const { context } = this
     const { destinationQp, partition, pathMtuBytes } = context.settings
@@ -195,7 +195,7 @@ export class ReliableRequester extends Requester {
   /** An acknowledgement, a NAK or a response came. */
   handleResponse(now: Time, packet: Packet): void {
     const number = this.una + psnDistance(packet.psn, this.una & PSN_MASK)
-    // A ghost: nothing with this number is out (IBTA 1.7 §9.7.5.2, "ghost acknowledge").
+    // A ghost: nothing with this number is out (IBTA vol. 1, ch. 9, "ghost acknowledge").
     if (number >= this.highest) return
     const parts = rcParts[packet.opcode]!
     const aeth = (parts & (Part.Start | Part.End)) === 0 ? NONE : wordOf(packet, EXT.aeth)
@@ -296,7 +296,7 @@ export class ReliableRequester extends Requester {
     this.sentBytes = this.ackedBytes
   }
 
-  /** Something was acknowledged: the counts of retries begin anew (IBTA 1.7 §9.9.2.1.1). */
+  /** Something was acknowledged: the counts of retries begin anew (IBTA vol. 1, ch. 9, retry counters). */
   private progressed(now: Time, packet: Packet, bytes: number): void {
     this.retries = 0
     this.rnrRetries = 0
@@ -320,7 +320,7 @@ export class ReliableRequester extends Requester {
   // --- losses
 
   /**
-   * A response is missing: it, and all behind it, are asked for again, once until there is progress (IBTA 1.7 §9.7.5.2.4).
+   * A response is missing: it, and all behind it, are asked for again, once until there is progress (IBTA ch. 9, implied NAK).
    * A responder comes to that only after all it was asked for before: as long as it answers, it has not fallen silent.
    */
   protected gap(now: Time): void {
@@ -355,7 +355,7 @@ export class ReliableRequester extends Requester {
     this.queue.seek(this.una)
   }
 
-  /** The responder has no receive (IBTA 1.7 §9.7.5.2.8, §9.9.2.1.2). */
+  /** The responder has no receive (IBTA 1.7 §9.7.5.2.8). */
   private holdBack(now: Time, code: number): void {
     const { rnrRetry } = this.context.settings
     if (rnrRetry !== RNR_RETRY_FOREVER && this.rnrRetries >= rnrRetry) {

@@ -22,7 +22,7 @@ export class Replies {
   private readonly resources = new ResponderResources()
   /** The resource that was accepted last. */
   private latest: Resource | undefined = undefined
-  /** Messages completed (MSN, IBTA 1.7 §9.7.7.1). */
+  /** Messages completed (MSN, IBTA vol. 1, ch. 9). */
   private messages = 0
   /** Syndrome of the acknowledgement owed, or NONE; its number; what it brings back of the packet it answers. */
   private syndrome = NONE
@@ -111,7 +111,7 @@ export class Replies {
     return true
   }
 
-  /** What the atomic accepted last has found; kept for duplicates (IBTA 1.7 §9.7.5.1.4). */
+  /** What the atomic accepted last has found; kept for duplicates (IBTA vol. 1, ch. 9, duplicate requests). */
   keepOriginal(original: bigint): void {
     const { latest } = this
     if (latest === undefined) return
@@ -128,7 +128,7 @@ export class Replies {
     latest.end = NONE
   }
 
-  /** A duplicate of a request that is answered by a response; one that is not known is dropped (IBTA 1.7 §9.7.5.1.4). */
+  /** A duplicate of a request that is answered by a response; one that is not known is dropped (IBTA vol. 1, ch. 9). */
   replay(packet: Packet, number: number): void {
     const resource = this.resources.holding(number)
     if (resource === undefined) return
@@ -140,7 +140,7 @@ export class Replies {
     const offset = (number - resource.first) * pathMtuBytes
     const bytes = wordOf(packet, EXT.dmaLength)
     const address = wordOf(packet, EXT.remoteAddress) * TWO_32 + wordOf(packet, EXT.remoteAddress + 1)
-    // It has to ask for what was asked for, or for a part of it (IBTA 1.7 §9.7.5.1.4, C9-119).
+    // It has to ask for what was asked for, or for a part of it (IBTA vol. 1, ch. 9, duplicate requests).
     if (bytes > 0 && (address !== resource.address + offset || wordOf(packet, EXT.remoteKey) !== resource.key)) return
     if (offset + bytes > resource.bytes) return
     this.resources.sendAgain(resource, number, number + packetsOf(bytes, pathMtuBytes), bytes, pathMtuBytes)

@@ -62,7 +62,7 @@ export abstract class Requester {
     this.gathered = undefined
   }
 
-  /** Something is under way that a send queue drain waits for (IBTA 1.7 §10.3.1.5). */
+  /** Something is under way that a send queue drain waits for (IBTA 1.7 §10.3.1, SQ drain). */
   get underWay(): boolean {
     return this.queue.oldest?.started === true
   }
@@ -94,7 +94,7 @@ export abstract class Requester {
     }
   }
 
-  /** State, fence and the limit on READs and atomics (IBTA 1.7 §10.8.3.3, §9.7.3.3). */
+  /** State, fence and the limit on READs and atomics (IBTA vol. 1, ch. 9 and 10, order and fences). */
   private mayStart(work: SendWork): boolean {
     const { state, settings } = this.context
     if (work.started) return state === QpState.Rts || state === QpState.Sqd
@@ -123,7 +123,7 @@ export abstract class Requester {
     return work.status === WcStatus.Success
   }
 
-  /** Carries out local work (IBTA 1.7 §10.6.7.2.3, §10.6.7.2.4). */
+  /** Carries out local work (IBTA 1.7 §10.6.7.2). */
   private perform(work: SendWork): void {
     const { memory, user } = this.context
     const { request } = work
@@ -168,7 +168,7 @@ export abstract class Requester {
   /** The oldest work has failed: its completion is told of whether it was asked for or not (IBTA 1.7 §10.7.3.1). */
   protected fail(_now: Time, status: WcStatus): void {
     this.flushOldest(status)
-    // What a service does not have ends all of it, as in Linux rxe; else UC and UD may go on from SQE (IBTA 1.7 §10.3.1.6).
+    // What a service does not have ends all of it, as in Linux rxe; else UC and UD may go on from SQE (IBTA 1.7 §10.3.1).
     const all = this.context.type === "rc" || status === WcStatus.LocQpOpErr
     this.context.broken = all ? Break.Error : Break.SendError
   }

@@ -10,7 +10,7 @@ import { Replies } from "./Replies.ts"
 const { EXT } = Layout
 const TWO_32 = 2 ** 32
 const ADDRESS_END = 2 ** 53 - TWO_32
-/** Longest message, bytes (IBTA 1.7 §9.7.2). */
+/** Longest message, bytes (IBTA vol. 1, C9-94). */
 const MESSAGE_BYTES_MAX = 2 ** 31
 const ATOMIC_BYTES = 8
 const NONE = -1
@@ -69,13 +69,13 @@ export class Responder {
     } else if (distance < 0) {
       this.takeDuplicate(packet, this.expected + distance)
     } else if (!this.nakSent) {
-      // Of a gap one NAK tells (IBTA 1.7 §9.7.5.2.8, C9-114).
+      // Of a gap one NAK tells (IBTA vol. 1, ch. 9, PSN sequence errors).
       this.nakSent = true
       this.replies.answer(packet, Syndrome.NakSequence, this.expected)
     }
   }
 
-  /** The expected packet: opcode, length, key, then memory (IBTA 1.7 §9.7.4.1). */
+  /** The expected packet: opcode, length, key, then memory (IBTA 1.7 §9.7.4). */
   protected take(now: Time, packet: Packet): void {
     const parts = packet.opcode < rcParts.length ? rcParts[packet.opcode]! : 0
     if (!this.inSequence(parts)) {
@@ -87,14 +87,14 @@ export class Responder {
     else this.takeResponding(now, packet, parts)
   }
 
-  /** A message's packets follow each other (IBTA 1.7 §9.7.4.1.2). */
+  /** A message's packets follow each other (IBTA vol. 1, ch. 9, opcode sequence). */
   private inSequence(parts: number): boolean {
     if (parts === 0) return false
     const starts = (parts & Part.Start) !== 0
     return this.inMessage === 0 ? starts : !starts && (parts & this.inMessage) !== 0
   }
 
-  /** First and middle packets are full, last ones not empty (IBTA 1.7 §9.7.4.1.6). */
+  /** First and middle packets are full, last ones not empty (IBTA vol. 1, C9-92). */
   private lengthFits(packet: Packet, parts: number): boolean {
     const { pathMtuBytes } = this.context.settings
     const bytes = packet.payloadBytes
@@ -115,7 +115,7 @@ export class Responder {
       return
     }
     if (!receives.fits(bytes)) {
-      // Longer than the receive. The IBTA has a length error and an invalid request (1.7 §9.9.3.1.6); Linux rxe, whose word
+      // Longer than the receive. The IBTA has a length error and an invalid request (1.7 §9.9.3); Linux rxe, whose word
       // counts here, finds that the receive does not do, and says so on both sides.
       this.refuse(packet, Syndrome.NakRemoteOperational, WcStatus.LocQpOpErr)
       return
@@ -132,7 +132,7 @@ export class Responder {
     if ((parts & Part.End) !== 0) this.completeReceive(packet, parts, WcOpcode.Recv, receives.filled)
   }
 
-  /** SEND with invalidate. A key that cannot be is an error of this side alone (IBTA 1.7 §9.9.3.1, class J). */
+  /** SEND with invalidate. A key that cannot be is an error of this side alone (IBTA 1.7 §9.9.3, class J). */
   private invalidate(packet: Packet): boolean {
     const { memory, user } = this.context
     if (memory.invalidate(user, wordOf(packet, EXT.immediate), true) === MemoryFault.None) return true
@@ -221,7 +221,7 @@ export class Responder {
       this.refuse(packet, Syndrome.NakInvalidRequest, WcStatus.RemInvReqErr)
       return
     }
-    // A READ counts as completed when it is accepted (IBTA 1.7 §9.7.7.1, C9-148).
+    // A READ counts as completed when it is accepted (IBTA vol. 1, ch. 9, message sequence number).
     replies.completedMessage()
     this.expected = expected + packets
     this.inMessage = 0
@@ -293,13 +293,13 @@ export class Responder {
     this.replies.answer(packet, Syndrome.Rnr | this.context.settings.minRnrTimer, this.expected)
   }
 
-  /** A NAK that ends the connection (IBTA 1.7 §9.9.3.1, class C and A); `status` is of the receive in use. */
+  /** A NAK that ends the connection (IBTA 1.7 §9.9.3, class C and A); `status` is of the receive in use. */
   private refuse(packet: Packet, syndrome: number, status: WcStatus): void {
     this.replies.answer(packet, syndrome, this.expected)
     this.breakOff(status, syndrome === Syndrome.NakRemoteAccess)
   }
 
-  /** The queue pair ends; whoever has no receive to tell of it has the asynchronous event (IBTA 1.7 §11.6.3.2). */
+  /** The queue pair ends; whoever has no receive to tell of it has the asynchronous event (IBTA 1.7 §11.6.3). */
   private breakOff(status: WcStatus, access: boolean): void {
     const told = this.receives.fail(status)
     if (access) this.context.raise("QP_ACCESS_ERR")
@@ -309,7 +309,7 @@ export class Responder {
 
   // --- duplicates
 
-  /** A request that was taken before (IBTA 1.7 §9.7.5.1.4): acknowledged again, answered again, never carried out again. */
+  /** A request that was taken before (IBTA vol. 1, C9-105): acknowledged again, answered again, never carried out again. */
   private takeDuplicate(packet: Packet, number: number): void {
     const parts = packet.opcode < rcParts.length ? rcParts[packet.opcode]! : 0
     if ((parts & (Part.Send | Part.Write)) !== 0) {

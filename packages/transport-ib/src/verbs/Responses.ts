@@ -26,7 +26,7 @@ export class Responses {
     return work.kind === Kind.Read || work.kind === Kind.AtomicWrite
   }
 
-  /** Takes packet `index` of the response. Another status than Success ends the work (IBTA 1.7 §9.9.2.2). */
+  /** Takes packet `index` of the response. Another status than Success ends the work (IBTA 1.7 §9.9.2). */
   take(work: SendWork, index: number, packet: Packet, parts: number): WcStatus {
     if (work.kind === Kind.Atomic) return this.takeAtomic(work, packet)
     const { pathMtuBytes } = this.context.settings

@@ -35,9 +35,9 @@ export class UnreliableRequester extends Requester {
   }
 }
 
-/** Q_Keys with this bit are not sent: the queue pair's own is (IBTA 1.7 §10.2.5, C10-15). */
+/** Q_Keys with this bit are not sent: the queue pair's own is (IBTA 1.7 §3.5.3, keys). */
 const CONTROLLED = 0x8000_0000
-/** Management packets to and from queue pair 1 (IBTA 1.7 §13.5.3). */
+/** Management packets to and from queue pair 1 (IBTA vol. 1, ch. 13). */
 export const GSI_QPN = 1
 export const GSI_QUEUE_KEY = 0x8001_0000
 
@@ -60,7 +60,7 @@ export class DatagramRequester extends Requester {
 
   override settle(now: Time): void {
     super.settle(now)
-    // A message longer than the path MTU is not sent, and no error (IBTA 1.7 §10.8.3.1, C10-93.1.1).
+    // A message longer than the path MTU is not sent, and no error (IBTA vol. 1, C10-93.1.1).
     while (this.ready && this.queue.current!.bytes > this.context.settings.pathMtuBytes) {
       this.queue.current!.done = true
       this.nxt++

@@ -22,7 +22,7 @@ import type { Requester } from "./Requester.ts"
 import { completionOpcodes } from "./SendQueue.ts"
 import type { VerbsConfig } from "./VerbsOptions.ts"
 
-/** Full membership of a partition, in its key (IBTA 1.7 §10.9.1.2). */
+/** Full membership of a partition, in its key (IBTA 1.7 §10.9). */
 const FULL_MEMBER = 0x8000
 const PARTITION = 0x7fff
 
@@ -123,7 +123,7 @@ export abstract class VerbsQueuePair implements VerbsEngine {
 
   private postSend(now: Time, request: Extract<VerbsCommand, { type: "send" }>["request"]): void {
     const { state } = this.context
-    // Work posted to a queue that has failed comes back at once (IBTA 1.7 §10.3.1.6, §10.3.1.7).
+    // Work posted to a queue that has failed comes back at once (IBTA 1.7 §10.3.1, SQ error and error state).
     if (state === QpState.Err || state === QpState.Sqe) {
       this.context.tellFailure("send", request.id, WcStatus.WrFlushErr, completionOpcodes[request.opcode])
       return
@@ -171,7 +171,7 @@ export abstract class VerbsQueuePair implements VerbsEngine {
     if (path !== undefined) this.pacing.start(now, path, this.context.settings.pathMtuBytes)
   }
 
-  /** Everything posted is forgotten, without a completion (IBTA 1.7 §10.3.1.1). */
+  /** Everything posted is forgotten, without a completion (IBTA 1.7 §10.3.1, reset state). */
   private reset(): void {
     const { context } = this
     context.state = QpState.Reset
@@ -207,7 +207,7 @@ export abstract class VerbsQueuePair implements VerbsEngine {
   }
 
   /**
-   * All work comes back flushed, the send queue's first (IBTA 1.7 §10.3.1.7).
+   * All work comes back flushed, the send queue's first (IBTA 1.7 §10.3.1, error state).
    * @param silent nothing more is sent, not even what is owed
    */
   private toError(silent: boolean): void {
@@ -233,7 +233,7 @@ export abstract class VerbsQueuePair implements VerbsEngine {
     if (state < QpState.Rtr || state === QpState.Err || !this.isPeers(packet)) return false
     if (!this.established) {
       this.established = true
-      // The first packet of a connection that may not know that it is one (IBTA 1.7 §11.6.3.1).
+      // The first packet of a connection that may not know that it is one (IBTA 1.7 §11.6.3).
       if (state === QpState.Rtr && this.type !== "ud") this.context.raise("COMM_EST")
     }
     return true
@@ -262,6 +262,6 @@ export abstract class VerbsQueuePair implements VerbsEngine {
   }
 }
 
-/** The same partition, and one of the two a full member of it (IBTA 1.7 §10.9.3). */
+/** The same partition, and one of the two a full member of it (IBTA 1.7 §10.9). */
 const partitionsMatch = (one: number, other: number): boolean =>
   (one & PARTITION) === (other & PARTITION) && ((one | other) & FULL_MEMBER) !== 0

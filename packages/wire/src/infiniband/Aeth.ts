@@ -16,7 +16,7 @@ export interface Acknowledgement {
   readonly kind: "ack"
   /** 0 to 31. */
   readonly code: number
-  /** Messages that may still be sent beyond `msn` (§9.7.7.2.4); undefined, code 31: no end-to-end flow control. */
+  /** Messages that may still be sent beyond `msn` (§9.7.7.2); undefined, code 31: no end-to-end flow control. */
   readonly credits: number | undefined
 }
 
@@ -25,7 +25,7 @@ export interface RnrNak {
   readonly kind: "rnrNak"
   /** 0 to 31. Code 0 is the longest, not the shortest. */
   readonly code: number
-  /** How long the requester waits at least, in microseconds (§9.7.5.2.8, table 46). */
+  /** How long the requester waits at least, in microseconds (§9.7.5.2.8, table 45). */
   readonly delayUs: number
 }
 
