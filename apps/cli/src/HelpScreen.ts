@@ -52,6 +52,8 @@ const sentence = (error: CliError.NonShowHelpErrors): string => {
       return `${error.argument} is missing`
     case "UnexpectedArgument":
       return `too many arguments: ${error.arguments.map(printable).join(" ")}`
+    case "InvalidValue":
+      return `${printable(error.message)}${meant(spelledAs(error.value, error.expected))}`
     default:
       return printable(error.message)
   }
@@ -59,6 +61,13 @@ const sentence = (error: CliError.NonShowHelpErrors): string => {
 
 /** A flag of one letter is as near to each of the others. */
 const isLetter = (option: string): boolean => /^-[^-]$/.test(option)
+
+/** The choices that a value is in other letters: `ib_write_bw`, `Write_BW` for `write-bw`. */
+const spelledAs = (value: string, expected: string): ReadonlyArray<string> => {
+  const spelled = value.toLowerCase().replaceAll("_", "-")
+  const choices = [...expected.matchAll(/"([^"]+)"/g)].map(([, choice]) => choice!)
+  return choices.filter((choice) => spelled === choice || spelled.endsWith(`-${choice}`))
+}
 
 const meant = (suggestions: ReadonlyArray<string>): string =>
   suggestions.length === 0 ? "" : `; did you mean ${suggestions.map(printable).join(" or ")}?`

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { folderOf, rdmakit, shell } from "./rdmakit.ts"
@@ -25,6 +25,22 @@ describe("perf in a simulated network", { timeout: 30_000 }, () => {
     const header = lines.indexOf(" #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]")
     expect(lines[header + 1]).toBe(" 65536      200              11636.86            11636.86\t\t   0.186190")
     expect(lines[header + 2]).toBe("-".repeat(87))
+  })
+
+  // All sizes, with their messages, would take minutes.
+  test("each size is shown when it is done, and nothing is measured for a reader who has gone", async () => {
+    const { code, out, err } = await run("perf write-bw --all", { readerLeavesAfter: 25 })
+    expect({ code, err }).toEqual({ code: 0, err: "" })
+    const lines = out.split("\n")
+    const header = lines.findIndex((line) => line.startsWith(" #bytes"))
+    const sizes = lines.slice(header + 1, -1).map((line) => Number(line.trim().split(/\s+/)[0]))
+    expect(sizes.length).toBeGreaterThan(2)
+    expect(sizes).toEqual(sizes.map((_, index) => 2 ** (index + 1)))
+  })
+
+  test.each(["", " --on softnic"])("piped into head it ends soon%s", async (where) => {
+    const { code, out } = await shell(`rdmakit perf write-bw --all${where} | head -1`)
+    expect({ code, out }).toEqual({ code: 0, out: `${"-".repeat(87)}\n` })
   })
 
   test("latencies have their own columns", async () => {
@@ -200,6 +216,29 @@ describe("what cannot be is refused", () => {
     if (typeof message === "string") expect(first).toBe(message)
     else expect(first).toMatch(message)
     expect(out).toBe("")
+  })
+
+  test("a test by perftest's own name is told by ours", async () => {
+    for (const name of ["ib_write_bw", "write_bw", "Write-BW"]) {
+      const { code, err } = await run(`perf ${name}`)
+      expect(code).toBe(2)
+      expect(err.split("\n")[0]).toMatch(/: "\w+[-_]bw"\. Expected: "send-bw" .*; did you mean write-bw\?$/i)
+    }
+    expect((await run("perf nothing")).err).not.toContain("did you mean")
+  })
+
+  test("what is refused late leaves a file as it was, what fails later has its packets", async () => {
+    const folder = folderOf({})
+    const file = join(folder, "x.pcapng")
+    for (const line of ["perf send-bw -x 99", "perf send-bw -x 99 --on softnic", "pingpong rc -g 9"]) {
+      writeFileSync(file, "keep")
+      expect((await run(`${line} --pcap x.pcapng`, { cwd: folder })).code).toBe(2)
+      expect(readFileSync(file, "utf8")).toBe("keep")
+    }
+    const failing = await run("perf send-bw -n 50 --faults loss=100% --pcap x.pcapng", { cwd: folder })
+    expect(failing.code).toBe(1)
+    const { out } = await run("pcap verify x.pcapng --json", { cwd: folder })
+    expect(JSON.parse(out).packets).toBeGreaterThan(0)
   })
 
   test("a capture that is refused leaves no file where there was none", async () => {

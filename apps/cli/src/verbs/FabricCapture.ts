@@ -1,11 +1,11 @@
 /** What passes the two hosts of a simulated network, as octets. */
-import { closeSync, openSync, writeSync } from "node:fs"
 import { macOfNode, Route, VerbsCodec } from "@rdmakit/codec"
 import { captureLinkTypes } from "@rdmakit/codec/cable"
 import type { PacketObserver } from "@rdmakit/fabric"
 import { Flag, Layout, Packet, PacketPool } from "@rdmakit/packet"
-import { optionCodes, PcapngWriter, textOption } from "@rdmakit/pcap"
+import { optionCodes, type PcapngWriter, textOption } from "@rdmakit/pcap"
 import { Effect, type Scope } from "effect"
+import { captureFile } from "./CaptureFile.ts"
 
 const { EXT, EXTENSION, EXTENSION_SHIFT, EXTENSION_WORDS, RECORD_SHIFT, RECORD_WORDS } = Layout
 const PS_PER_NS = 1000
@@ -22,18 +22,7 @@ export class FabricCapture {
   readonly #routes = new Map<string, Route>()
 
   static open(file: string, hosts: ReadonlyArray<number>): Effect.Effect<FabricCapture, never, Scope.Scope> {
-    return Effect.acquireRelease(
-      Effect.sync(() => {
-        const descriptor = openSync(file, "w")
-        const writer = new PcapngWriter({}, (piece) => writeSync(descriptor, piece))
-        return { descriptor, writer, capture: new FabricCapture(writer, hosts) }
-      }),
-      ({ descriptor, writer }) =>
-        Effect.sync(() => {
-          writer.flush()
-          closeSync(descriptor)
-        }),
-    ).pipe(Effect.map(({ capture }) => capture))
+    return Effect.map(captureFile(file, hosts.length), (writer) => new FabricCapture(writer, hosts))
   }
 
   private constructor(writer: PcapngWriter, hosts: ReadonlyArray<number>) {

@@ -20,9 +20,10 @@ import {
 } from "@rdmakit/perftest"
 import { openDevice } from "@rdmakit/verbs"
 import { Effect, Option } from "effect"
-import { print, type Screen } from "../Screen.ts"
+import { print } from "../Screen.ts"
 import { endingWell } from "./Ending.ts"
 import { accepted, dialled, type EndsOutcome, flagsOf, runEnds } from "./Ends.ts"
+import { type Show, withLiveLines } from "./LiveLines.ts"
 import type { WorldInput } from "./World.ts"
 
 export interface PerfInput extends WorldInput {
@@ -48,36 +49,27 @@ const PORT = 18_515
 export const perf = (input: PerfInput) =>
   Effect.gen(function* () {
     const settings = yield* settingsOf(input)
-    const screen = yield* Effect.context<Screen>()
-    const watch: PerfWatch = input.json
-      ? {}
-      : {
-          connected: (start) => Effect.provide(showStart(start), screen),
-          result: (result) => Effect.provide(print(lineOf(result)), screen),
-        }
-    const outcome = yield* runEnds({
-      ...{ input, listen: input.listen, host: input.peer, port: PORT, peerArguments: peerArguments(input) },
-      client: (place, isLive) =>
-        Effect.flatMap(dialled(place), (connection) =>
-          Effect.flatMap(openDevice(), (device) =>
-            measure(device, connection, "client", settings, isLive ? watch : {}),
-          ),
-        ),
-      server: (port, listening, isLive) =>
-        Effect.flatMap(accepted(port, listening), (connection) =>
-          Effect.flatMap(openDevice(), (device) =>
-            measure(device, connection, "server", settings, isLive ? watch : {}),
-          ),
-        ),
-    })
-    if (input.json) return yield* print(JSON.stringify(jsonOf(outcome)))
-    if (outcome.on === "fabric") {
-      const { client } = outcome
-      yield* showStart(client)
-      for (const result of [...client.bandwidths, ...client.latencies]) yield* print(lineOf(result))
-    }
-    yield* print(RESULT_LINE)
+    const outcome = yield* withLiveLines((show) => measured(input, settings, input.json ? {} : watchOf(show)))
+    yield* print(input.json ? JSON.stringify(jsonOf(outcome)) : RESULT_LINE)
   }).pipe(endingWell(input.json))
+
+const measured = (input: PerfInput, settings: PerfSettings, watch: PerfWatch) =>
+  runEnds({
+    ...{ input, listen: input.listen, host: input.peer, port: PORT, peerArguments: peerArguments(input) },
+    client: (place) =>
+      Effect.flatMap(dialled(place), (connection) =>
+        Effect.flatMap(openDevice(), (device) => measure(device, connection, "client", settings, watch)),
+      ),
+    server: (port, listening, isAlone) =>
+      Effect.flatMap(accepted(port, listening), (connection) =>
+        Effect.flatMap(openDevice(), (device) => measure(device, connection, "server", settings, isAlone ? watch : {})),
+      ),
+  })
+
+const watchOf = (show: Show): PerfWatch => ({
+  connected: (start) => show(...startLines(start)),
+  result: (result) => show(lineOf(result)),
+})
 
 const settingsOf = (input: PerfInput): Effect.Effect<PerfSettings, PerfSettingError> =>
   Effect.try({
@@ -125,17 +117,12 @@ const isLatency = (result: PerftestResults | LatencyResult): result is LatencyRe
 const lineOf = (result: PerftestResults | LatencyResult): string =>
   isLatency(result) ? latencyLine(result) : bandwidthLine(result)
 
-const showStart = (start: PerfStart): Effect.Effect<void, never, Screen> =>
-  Effect.gen(function* () {
-    const { settings } = start
-    const lines = [
-      ...testLines(start),
-      ...addressLines(start),
-      RESULT_LINE,
-      settings.kind === "lat" ? LATENCY_HEADER : BANDWIDTH_HEADER,
-    ]
-    for (const line of lines) yield* print(line)
-  })
+const startLines = (start: PerfStart): ReadonlyArray<string> => [
+  ...testLines(start),
+  ...addressLines(start),
+  RESULT_LINE,
+  start.settings.kind === "lat" ? LATENCY_HEADER : BANDWIDTH_HEADER,
+]
 
 const resultsOf = ({ bandwidths, latencies }: PerfReport) => [
   ...bandwidths.map(({ bytes, iterations, peak, average, messageRate }) => ({

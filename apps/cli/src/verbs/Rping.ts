@@ -9,9 +9,10 @@ import {
 import { openDevice } from "@rdmakit/verbs"
 import { Effect, Option } from "effect"
 import { counted } from "../Figures.ts"
-import { print, type Screen } from "../Screen.ts"
+import { print } from "../Screen.ts"
 import { endingWell } from "./Ending.ts"
 import { type EndsOutcome, runEnds } from "./Ends.ts"
+import { type Show, withLiveLines } from "./LiveLines.ts"
 import type { WorldInput } from "./World.ts"
 
 export interface RpingInput extends WorldInput {
@@ -29,37 +30,25 @@ const MICROSECOND_PS = 1e6
 export const rping = (input: RpingInput) =>
   Effect.gen(function* () {
     const settings = yield* settingsOf(input)
-    const screen = yield* Effect.context<Screen>()
-    const pings: Array<string> = []
-    /** In virtual time they are kept until it has ended: a screen is outside of it. */
-    const watch = (isLive: boolean, what: string) => {
-      if (!input.verbose || input.json) return {}
-      const ping = (text: string) =>
-        isLive
-          ? Effect.provide(print(`${what}: ${text}`), screen)
-          : Effect.sync(() => {
-              pings.push(`${what}: ${text}`)
-            })
-      return { ping }
-    }
-    const outcome = yield* runEnds({
-      ...{ input, listen: input.listen, host: input.host, port: PORT, peerArguments: ["rping"] },
-      client: ({ address, port }, isLive) =>
-        Effect.flatMap(openDevice(), (device) =>
-          rpingClient(device, address, port, settings, watch(isLive, "ping data")),
-        ),
-      server: (port, listening, isLive) =>
-        Effect.flatMap(openDevice(), (device) =>
-          rpingServer(device, port, listening, watch(isLive, "server ping data")),
-        ),
-    })
+    const outcome = yield* withLiveLines((show) => pinged(input, settings, show))
     if (input.json) return yield* print(JSON.stringify(jsonOf(outcome, settings)))
-    for (const line of pings) yield* print(line)
     const { rounds, bytes, elapsedPs, peer } = outcome.on === "fabric" ? outcome.client : outcome.value
     const each = rounds === 0 ? "" : `, ${(elapsedPs / MICROSECOND_PS / rounds).toFixed(2)} usec each`
     const checked = settings.validate && outcome.on === "fabric" ? ", all octets right" : ""
     yield* print(`${counted(rounds, "round")} of ${bytes} bytes with ${peer}${each}${checked}`)
   }).pipe(endingWell(input.json))
+
+const pinged = (input: RpingInput, settings: RpingSettings, show: Show) => {
+  const watch = (what: string) =>
+    input.verbose && !input.json ? { ping: (text: string) => show(`${what}: ${text}`) } : {}
+  return runEnds({
+    ...{ input, listen: input.listen, host: input.host, port: PORT, peerArguments: ["rping"] },
+    client: ({ address, port }) =>
+      Effect.flatMap(openDevice(), (device) => rpingClient(device, address, port, settings, watch("ping data"))),
+    server: (port, listening) =>
+      Effect.flatMap(openDevice(), (device) => rpingServer(device, port, listening, watch("server ping data"))),
+  })
+}
 
 const settingsOf = (input: RpingInput): Effect.Effect<RpingSettings, RpingSettingError> =>
   Effect.try({

@@ -1,12 +1,11 @@
 /** One end of a program on a socket, and the other in a process of its own. */
-import { closeSync, openSync, writeSync } from "node:fs"
 import { type Cable, CaptureTap, captureLinkTypes, FaultInjector } from "@rdmakit/codec/cable"
 import type { Provider } from "@rdmakit/device/layer"
-import { PcapngWriter } from "@rdmakit/pcap"
 import type { OutOfBand } from "@rdmakit/perftest"
 import { layer, type SoftnicError, type SoftnicLink, type SoftnicOptions } from "@rdmakit/softnic"
 import { Effect, Layer } from "effect"
 import { Refused } from "../Exit.ts"
+import { captureFile } from "./CaptureFile.ts"
 import type { EndServices } from "./FabricWorld.ts"
 import { freePorts, startPeer } from "./PeerProcess.ts"
 import { tcpOutOfBand } from "./TcpOutOfBand.ts"
@@ -19,7 +18,7 @@ export const runOnSoftnic = <A, E>(
   program: Effect.Effect<A, E, EndServices>,
 ) =>
   Effect.gen(function* () {
-    const capture = world.pcap === undefined ? undefined : yield* openCapture(world.pcap)
+    const capture = world.pcap === undefined ? undefined : yield* captureFile(world.pcap, 1)
     const through = (cable: Cable, startNs: bigint): Cable => {
       const faulty =
         world.faults === undefined ? cable : new FaultInjector(cable, { ...world.faults, seed: world.seed })
@@ -37,19 +36,6 @@ export const runOnSoftnic = <A, E>(
 
 const isSoftnicError = (error: unknown): error is SoftnicError =>
   error instanceof Error && "_tag" in error && error._tag === "SoftnicError"
-
-const openCapture = (file: string) =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
-      const descriptor = openSync(file, "w")
-      return { descriptor, writer: new PcapngWriter({}, (piece) => writeSync(descriptor, piece)) }
-    }),
-    ({ descriptor, writer }) =>
-      Effect.sync(() => {
-        writer.flush()
-        closeSync(descriptor)
-      }),
-  ).pipe(Effect.map(({ writer }) => writer))
 
 /** Addresses of the two ends of one host: their sockets are both of loopback. */
 const OWN = "10.255.0.1"

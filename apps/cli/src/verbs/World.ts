@@ -107,15 +107,21 @@ const faultsOf = ({ faults }: WorldInput) =>
     return parsed
   })
 
-/** The file is made now: a place where none can be is told before anything is measured. */
+/** A place where no file can be is told before anything is measured; what is there already is left as it is until then. */
 const captureOf = ({ pcap }: WorldInput) =>
   Effect.gen(function* () {
     if (Option.isNone(pcap)) return undefined
     const files = yield* FileSystem.FileSystem
-    const file = (yield* Path.Path).resolve(yield* WorkingDirectory, pcap.value)
-    yield* files
-      .writeFile(file, new Uint8Array(0))
-      .pipe(Effect.mapError((error) => cannotBeWritten(pcap.value, "choose another with --pcap FILE", error)))
+    const path = yield* Path.Path
+    const file = path.resolve(yield* WorkingDirectory, pcap.value)
+    yield* Effect.scoped(files.open(file, { flag: "r+" })).pipe(
+      Effect.asVoid,
+      Effect.catchIf(
+        ({ reason }) => reason._tag === "NotFound",
+        () => files.access(path.dirname(file), { writable: true }),
+      ),
+      Effect.mapError((error) => cannotBeWritten(pcap.value, "choose another with --pcap FILE", error)),
+    )
     return file
   })
 
