@@ -1,4 +1,4 @@
-import { Layout, Packet, PacketPool } from "@rdmakit/packet"
+import { Flag, Layout, Packet, PacketPool } from "@rdmakit/packet"
 import { EtherType, parseEthernet } from "@rdmakit/wire/ethernet"
 import { crc32 } from "@rdmakit/wire/node"
 import { icrcOf, placeInEthernet, putIcrc } from "@rdmakit/wire/roce"
@@ -103,6 +103,8 @@ describe("captures of Linux", () => {
       const refusal = codec.decodeFrame(frame, 0, frame.length, packet)
       if (refusal === Refusal.None) {
         read++
+        // Soft-RoCE knows no path migration.
+        expect(packet.has(Flag.Migrated)).toBe(false)
         const ethernet = parseEthernet(frame)
         if (!ethernet.ok) throw new Error(ethernet.error.what)
         const { source: from, destination: to, tags } = ethernet.value

@@ -42,7 +42,7 @@ export const Flag = {
   Solicited: 1 << 15,
   /** Sent again after a timeout: a responder answers it even if it is a duplicate. */
   AfterTimeout: 1 << 16,
-  /** Migration request (BTH MigReq): Linux sets it on every packet of a path that has not migrated. */
+  /** Migration request (BTH MigReq). Linux rxe knows no path migration: it is 0 in all its packets, and in ours. */
   Migrated: 1 << 17,
   /** A congestion mark travels backwards in this packet (BTH BECN). */
   Backward: 1 << 18,
