@@ -7,7 +7,7 @@ import { CreditLimit } from "./CreditLimit.ts"
 import { putNumber, wordOf } from "./Extension.ts"
 import type { Pacing } from "./Pacing.ts"
 import { Break, type QueuePairContext } from "./QueuePairContext.ts"
-import { putRemote, Requester } from "./Requester.ts"
+import { putRemote, Requester, respondingOpcode } from "./Requester.ts"
 import { Responses } from "./Responses.ts"
 import { Kind, type SendWork } from "./SendQueue.ts"
 
@@ -35,6 +35,8 @@ export class ReliableRequester extends Requester {
   private rnrDeadline: Time = NEVER
   private retries = 0
   private rnrRetries = 0
+  /** The end of what timeouts have had sent again, or NONE. */
+  private sentAgain = NONE
   /** A gap in responses at this number has been acted on: the next one at it waits for the timer. */
   private gapAt = NONE
   /** Packets since the last one that asked for an acknowledgement. */
@@ -80,6 +82,7 @@ export class ReliableRequester extends Requester {
     this.rnrDeadline = NEVER
     this.retries = 0
     this.rnrRetries = 0
+    this.sentAgain = NONE
     this.gapAt = NONE
     this.unasked = 0
     this.timed = NONE
@@ -208,7 +211,7 @@ export class ReliableRequester extends Requester {
   private acknowledge(now: Time, packet: Packet, number: number, syndrome: number): void {
     const type = syndrome & SYNDROME_TYPE
     if (type === Syndrome.Ack) {
-      if (number < this.una) this.timer.slow(now)
+      if (number < this.una && this.una <= this.sentAgain) this.timer.slow(now)
       this.reaches(now, packet, number + 1)
       return
     }
@@ -343,6 +346,7 @@ export class ReliableRequester extends Requester {
       this.retries++
       this.timer.stop()
     }
+    if (loss !== "nak") this.sentAgain = this.highest
     this.goBack()
     this.pacing.lost(now, loss !== "nak")
     this.settle(now)
@@ -388,10 +392,4 @@ export class ReliableRequester extends Requester {
       this.retry(now, "early")
     }
   }
-}
-
-const respondingOpcode = (work: SendWork): number => {
-  if (work.kind === Kind.Read) return Bth.ReadRequest
-  if (work.kind === Kind.AtomicWrite) return Bth.AtomicWrite
-  return work.request.opcode === WrOpcode.AtomicCmpAndSwp ? Bth.CompareSwap : Bth.FetchAdd
 }

@@ -284,3 +284,10 @@ const messageOpcode = (request: WrOpcode, first: boolean, last: boolean): number
   const immediate = request === WrOpcode.RdmaWriteWithImm || request === WrOpcode.SendWithImm ? 1 : 0
   return (first ? base + 4 : base + 2) + immediate
 }
+
+/** Of a READ, an atomic or an ATOMIC_WRITE. */
+export const respondingOpcode = (work: SendWork): number => {
+  if (work.kind === Kind.Read) return Bth.ReadRequest
+  if (work.kind === Kind.AtomicWrite) return Bth.AtomicWrite
+  return work.request.opcode === WrOpcode.AtomicCmpAndSwp ? Bth.CompareSwap : Bth.FetchAdd
+}
