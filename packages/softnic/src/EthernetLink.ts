@@ -132,6 +132,8 @@ export class EthernetLink implements Link {
     if (neighbor >= 0) this.neighbors.want(now, neighbor)
   }
 
+  readonly onlySourcePort = -1
+
   /** As Soft-RoCE has it: a hash of the number. */
   sourcePort(qpn: number): number {
     return datagramSourcePort(qpn)

@@ -29,6 +29,8 @@ export interface Link {
   path(source: GidEntry, destination: Uint8Array): LinkPath | undefined
   /** A path was resolved: what is needed to use it is found out, where that takes time. */
   want(now: Time, path: LinkPath): void
+  /** UDP source port of all packets, where a socket has but one; -1: each has its own. */
+  readonly onlySourcePort: number
   /** UDP source port of a queue pair's packets. */
   sourcePort(qpn: number): number
   /**

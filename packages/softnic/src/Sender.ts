@@ -19,7 +19,7 @@ const TURN_PACKETS = 64
 const READ_AT_ONCE = 32
 /** How often timers are put off for that. */
 const PUT_OFF_MAX = 32
-/** BTH opcodes of RC's responses (IBTA 1.7 §9.2, table 38): READ responses, then ACK and NAK, then an atomic's. */
+/** BTH opcodes of RC's responses (IBTA 1.7 §9.2): READ responses, then ACK and NAK, then an atomic's. */
 const RESPONSE_FIRST = 0x0d
 const ACKNOWLEDGE = 0x11
 const RESPONSE_LAST = 0x12
@@ -191,6 +191,8 @@ export class Sender {
       return true
     }
     const { opcode } = leaving
+    const { onlySourcePort } = this.port
+    if (onlySourcePort >= 0) leaving.udpPorts = ((leaving.udpPorts & 0xffff_0000) | onlySourcePort) >>> 0
     codec.encode(leaving, path.route)
     const { octets, start, end } = codec
     const { ack } = slot
@@ -203,7 +205,7 @@ export class Sender {
       ack.keep(now, path, handle, octets, start, end)
       return true
     }
-    // What a responder sends is in order (IBTA 1.7 §9.7.5.1.1); a request may pass it.
+    // What a responder sends is in order (IBTA vol. 1, ch. 9, order of responses); a request may pass it.
     if (opcode >= RESPONSE_FIRST && opcode <= RESPONSE_LAST) {
       if (ack.handle >= 0) this.sendHeld(ack, now)
     } else ack.answers()

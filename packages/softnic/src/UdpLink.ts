@@ -126,6 +126,9 @@ export class UdpLink implements Link {
   sourcePort(): number {
     return this.port
   }
+  get onlySourcePort(): number {
+    return this.port
+  }
 
   send(now: Time, _path: LinkPath, handle: number, octets: Uint8Array, start: number, end: number): boolean {
     if (this.cable.send(now, octets, start, end)) return true
