@@ -2,7 +2,7 @@ import { Flag, Layout, type Packet, PSN_MASK, psnDistance } from "@rdmakit/packe
 import { NEVER, type Time, WcStatus, WrOpcode } from "@rdmakit/protocol"
 import { AckTimer } from "./AckTimer.ts"
 import { nakStatus, rnrTimerPs, SYNDROME_TYPE, Syndrome } from "./Aeth.ts"
-import { Bth, Part, rcParts } from "./Bth.ts"
+import { Part, rcParts } from "./Bth.ts"
 import { CreditLimit } from "./CreditLimit.ts"
 import { putNumber, wordOf } from "./Extension.ts"
 import type { Pacing } from "./Pacing.ts"
