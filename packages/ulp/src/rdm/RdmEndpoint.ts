@@ -87,7 +87,7 @@ export class RdmEndpoint {
     // Padded, so that what follows its length lies at a multiple of 8 (EFA_RDM_REQ_OPT_RAW_ADDR_HDR_SIZE).
     this.rawAddress = new Uint8Array(EFA_RDM_ADDRESS_BYTES + 4)
     emitEfaRdmAddress(settings.address, this.rawAddress)
-    this.transmitter = new Transmitter(settings.packetsInFlightMax, settings.mtuBytes)
+    this.transmitter = new Transmitter(settings.packetsInFlightMax, settings.packetBuffer)
     this.outgoing = new IdTable(settings.operationsMax)
     this.incoming = new IdTable(settings.receivesMax)
     this.rdm = {

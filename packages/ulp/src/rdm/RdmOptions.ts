@@ -44,6 +44,8 @@ export interface RdmOptions extends RdmThresholds, RdmLimits {
   /** The largest packet that the service takes, bytes: 512 to 65,536. EFA has about 8,900. */
   readonly mtuBytes: number
   readonly memory: RdmMemory
+  /** Where the packet of a request lies, `mtuBytes` octets for each token below `packetsInFlightMax`. Default: its own memory. */
+  readonly packetBuffer?: (token: number) => Uint8Array
   /** The service's number of a peer whose packet tells its address, or undefined. Without it such packets are dropped. */
   readonly peerOf?: (address: EfaRdmAddress) => number | undefined
   /** Default `completion`. */
@@ -112,6 +114,7 @@ export const settingsOf = (options: RdmOptions): RdmSettings => {
     receiveWindow: 16,
     credits: 32,
     peerOf: () => undefined,
+    packetBuffer: () => new Uint8Array(options.mtuBytes),
     ...options,
   }
   checkInteger("mtuBytes", settings.mtuBytes, 512, 65_536)

@@ -16,9 +16,9 @@ export class Slot implements DatagramRequest {
   local: Uint8Array = NO_OCTETS
   remote: EfaRdmTarget = NOWHERE
 
-  constructor(token: number, mtuBytes: number) {
+  constructor(token: number, packet: Uint8Array) {
     this.token = token
-    this.packet = new Uint8Array(mtuBytes)
+    this.packet = packet
   }
 
   /** Makes it an RDMA operation. */
@@ -53,11 +53,11 @@ export class Transmitter {
   private readonly slots: Array<Slot> = []
   private readonly free: Array<Slot> = []
   private readonly max: number
-  private readonly mtuBytes: number
+  private readonly packetBuffer: (token: number) => Uint8Array
 
-  constructor(max: number, mtuBytes: number) {
+  constructor(max: number, packetBuffer: (token: number) => Uint8Array) {
     this.max = max
-    this.mtuBytes = mtuBytes
+    this.packetBuffer = packetBuffer
   }
 
   /** Requests that the service has not completed. */
@@ -106,7 +106,8 @@ export class Transmitter {
   }
 
   private grow(): Slot {
-    const slot = new Slot(this.slots.length, this.mtuBytes)
+    const token = this.slots.length
+    const slot = new Slot(token, this.packetBuffer(token))
     this.slots.push(slot)
     return slot
   }

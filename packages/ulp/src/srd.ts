@@ -1,0 +1,9 @@
+export {
+  openMessages,
+  type RdmAddress,
+  type RdmCompleted,
+  RdmFailed,
+  type RdmRemoteWrite,
+  type SrdMessages,
+  type SrdMessagesOptions,
+} from "./srd/SrdMessages.ts"
