@@ -8,6 +8,7 @@ import { hpcc12 } from "./hpcc-12.ts"
 import { hpcc13 } from "./hpcc-13.ts"
 import { hpcc14 } from "./hpcc-14.ts"
 import { laterHadoop30, laterHadoop50, laterWebSearch30, laterWebSearch50 } from "./later.ts"
+import { livelock } from "./livelock.ts"
 import { loss12, loss100 } from "./loss.ts"
 import { octets1500, octets4200 } from "./octets.ts"
 import { overlay } from "./overlay.ts"
@@ -39,6 +40,7 @@ export const figures: ReadonlyArray<Figure> = [
   collapse,
   remedies,
   parameters,
+  livelock,
   loss12,
   loss100,
   overlay,

@@ -3,13 +3,13 @@ import type { Curve } from "./Curves.ts"
 import type { Measured } from "./Experiment.ts"
 
 /** What a measurement gave of one system: numbers in base units, and lines of pictures, by name. */
-export interface Gauged {
+export interface BenchResult {
   readonly numbers: Readonly<Record<string, number>>
   readonly lines: Readonly<Record<string, Curve>>
 }
 
 /** A measurement that no scenario describes: of engines alone, or by a formula. Same system, same result. */
-export type Bench = (system: System, scale: Scale) => Gauged | Promise<Gauged>
+export type Bench = (system: System, scale: Scale) => BenchResult | Promise<BenchResult>
 
 /** What the claims and pictures of a figure say of one system, from its bench. */
 export const measureBench = async (figure: Figure, bench: Bench, system: System, scale: Scale): Promise<Measured> => {

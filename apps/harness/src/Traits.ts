@@ -9,7 +9,7 @@ import type { ScenarioPart } from "./Claim.ts"
 import { simulationOf } from "./Experiment.ts"
 import { statistic } from "./Measure.ts"
 import { Samples } from "./Samples.ts"
-import { type Departure, TwoHosts } from "./TwoHosts.ts"
+import { type Departure, TwoHosts, type TwoHostsOptions } from "./TwoHosts.ts"
 
 /** Transports whose traits are set side by side. */
 export type TraitTransport = "tcp" | "rc" | "srd"
@@ -31,9 +31,11 @@ const make: Readonly<Record<TraitTransport, () => FlowTransport>> = {
 const RATE_BPS = 100e9
 const SEED = 1
 
-const hostsOf = (transport: TraitTransport, rttPs: Time, rest: Pick<TwoHostsParts, "arrival" | "onEvent">): TwoHosts =>
-  new TwoHosts({ transport: make[transport](), rateBps: RATE_BPS, baseRttPs: rttPs, seed: SEED, ...rest })
-type TwoHostsParts = ConstructorParameters<typeof TwoHosts>[0]
+const hostsOf = (
+  transport: TraitTransport,
+  rttPs: Time,
+  rest: Pick<TwoHostsOptions, "arrival" | "onEvent">,
+): TwoHosts => new TwoHosts({ transport: make[transport](), rateBps: RATE_BPS, baseRttPs: rttPs, seed: SEED, ...rest })
 
 /**
  * A thousand messages of one packet over ways of 10 to 30 µs, so that packets overtake each other: the share of messages

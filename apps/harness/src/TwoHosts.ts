@@ -14,9 +14,6 @@ export interface Departure {
   readonly ordinal: number
   /** Data, and no acknowledgement. */
   readonly isData: boolean
-  /** Of what this engine calls its packets: a packet sent again has the number it had. */
-  readonly number: number
-  readonly payloadBytes: number
 }
 
 export interface TwoHostsOptions {
@@ -27,7 +24,7 @@ export interface TwoHostsOptions {
   readonly seed: number
   /** When a packet arrives, ps; NEVER: it is lost. */
   readonly arrival: (departure: Departure) => Time
-  /** Whatever arrives has been handled. */
+  /** A packet that arrived has been handled. */
   readonly onHandled?: (now: Time, at: Host) => void
   readonly onEvent?: (event: FlowEvent, at: Host) => void
 }
@@ -140,8 +137,7 @@ export class TwoHosts {
     const time = this.now + serializationPs(packet.wireBytes, options.rateBps)
     this.freeAt[from] = time
     const isData = packet.opcode < Opcode.Acknowledge
-    const { psn: number, payloadBytes } = packet
-    const arrival = options.arrival({ time, from, ordinal: this.ordinals[from]++, isData, number, payloadBytes })
+    const arrival = options.arrival({ time, from, ordinal: this.ordinals[from]++, isData })
     if (arrival === NEVER) pool.release(handle)
     else this.at(arrival, () => this.arrive(from === 0 ? 1 : 0, handle))
   }
