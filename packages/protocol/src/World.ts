@@ -1,6 +1,7 @@
 import type { Packet } from "@rdmakit/packet"
 import type { QueuePair } from "./Engine.ts"
 import type { Memory, MemoryUser } from "./Memory.ts"
+import type { StreamHost } from "./Streams.ts"
 import type { Time } from "./Time.ts"
 import type {
   Completion,
@@ -148,6 +149,8 @@ export interface World {
     readonly mtuBytes: number
     readonly up: boolean
   }
+  /** How peers are connected where queue pairs need a stream each. Default: by datagrams of queue pair 1. */
+  readonly streams?: StreamHost
   /** The device, once it is made: whom packets and events are for. */
   attach(adapter: Adapter): void
   /** A path to an address. undefined: nobody can be there. @param qpn the queue pair it is for, which spreads flows */

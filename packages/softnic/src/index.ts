@@ -3,6 +3,8 @@ export type { Counters } from "./Counters.ts"
 export type { EthernetOptions } from "./EthernetLink.ts"
 export type { FrameDatagramsOptions } from "./FrameDatagrams.ts"
 export type { FrameStreamOptions, StreamPlace } from "./FrameStream.ts"
+export { type IwarpDeviceOptions, type IwarpNic, iwarpLayer, openIwarp } from "./iwarp/openIwarp.ts"
+export type { IwarpOptions, IwarpPeer } from "./iwarp/Places.ts"
 export {
   layer,
   openSoftnic,

@@ -17,8 +17,8 @@ export const whole = (name: string, description: string, alias?: string) => {
 
 /** Where both ends, or this one, are: a simulated network, or sockets. */
 export const worldFlags = {
-  on: Flag.Literals("on", ["fabric", "softnic"] as const).pipe(
-    Flag.withDescription("fabric: both ends in a simulated network; softnic: real packets"),
+  on: Flag.Literals("on", ["fabric", "softnic", "iwarp"] as const).pipe(
+    Flag.withDescription("fabric: both ends in a simulated network; softnic: real packets; iwarp: TCP"),
     Flag.optional,
   ),
   rate: text("rate", "RATE", "fabric: of the hosts' links (default: 100Gbps)"),
@@ -69,4 +69,6 @@ export const worldFlags = {
 
 /** What the text of a command says of them. */
 export const WORLD_HELP = `  --on softnic sends real packets: over UDP port 4791, or with --frames whole
-  Ethernet frames, as QEMU's network backends dgram and stream carry them.`
+  Ethernet frames, as QEMU's network backends dgram and stream carry them. --on
+  iwarp is iWARP over TCP of this host: --bind and --at are then where queue pairs
+  meet that know each other by number (default: port 4790).`

@@ -1,6 +1,7 @@
 import type { SoftnicLink } from "@rdmakit/softnic"
 import { formatGid, openDevice } from "@rdmakit/verbs"
 import { Effect, Option } from "effect"
+import { Refused } from "../Exit.ts"
 import { print } from "../Screen.ts"
 import { type DeviceReport, deviceLines } from "./DeviceInfo.ts"
 import { endingWell } from "./Ending.ts"
@@ -20,6 +21,10 @@ export const devinfo = (input: DevinfoInput) =>
     const { address, frames, on } = input
     const isReal = address.length > 0 || Option.isSome(frames) || Option.contains(on, "softnic")
     const world = yield* wantedWorld({ ...input, ...NONE }, isReal ? "client" : "both")
+    if (world.kind === "iwarp") {
+      const hint = "its port is that of softnic over UDP, with connections of TCP's"
+      return yield* new Refused({ message: "--on: found iwarp, expected fabric or softnic", hint })
+    }
     const reports =
       world.kind === "fabric"
         ? yield* Effect.map(runOnFabric(world, report, report), ({ value }) => [value.client, value.server])

@@ -4,8 +4,9 @@ import { Effect, Option, type Scope } from "effect"
 import { Refused } from "../Exit.ts"
 import { type Screen, tell } from "../Screen.ts"
 import { type EndServices, runOnFabric } from "./FabricWorld.ts"
+import { runOnIwarp } from "./IwarpWorld.ts"
 import { LISTENING } from "./PeerProcess.ts"
-import { PEER_ADDRESS, runOnSoftnic, spawnPeer } from "./SoftnicWorld.ts"
+import { PEER_ADDRESS, runOnSoftnic, type SpawnedPeer, spawnPeer } from "./SoftnicWorld.ts"
 import { addressOfHost, type Ends, type WantedWorld, type WorldInput, wantedWorld } from "./World.ts"
 
 /** Where the other end is. */
@@ -40,7 +41,7 @@ export type EndsOutcome<A> =
       readonly elapsedPs: number
       readonly digest: string
     }
-  | { readonly on: "softnic"; readonly role: Role; readonly value: A }
+  | { readonly on: "softnic" | "iwarp"; readonly role: Role; readonly value: A }
 
 const LOOPBACK = "127.0.0.1"
 
@@ -62,20 +63,25 @@ export const runEnds = <A, E>(plan: EndsPlan<A, E>) =>
       )
       return { on: "fabric", ...value, elapsedPs: time, digest } as EndsOutcome<A>
     }
-    if (world.link !== undefined) {
+    const run = (peer: SpawnedPeer | undefined, end: Effect.Effect<A, E, EndServices>) =>
+      world.kind === "iwarp"
+        ? runOnIwarp(world, world.place ?? peer!.place, end)
+        : runOnSoftnic(world, world.link ?? peer!.link, end)
+    const isSpawned = world.kind === "iwarp" ? world.place === undefined : world.link === undefined
+    if (!isSpawned) {
       const screen = yield* Effect.context<Screen>()
       const listening = Effect.provide(tell(`${LISTENING} at port ${port}`), screen)
       const end = Option.match(host, {
         onNone: () => plan.server(port, listening, true),
         onSome: (name) => plan.client({ host: name, address: name, port }, true),
       })
-      const value = yield* runOnSoftnic(world, world.link, end)
-      return { on: "softnic", role: listen ? "server" : "client", value } as EndsOutcome<A>
+      const value = yield* run(undefined, end)
+      return { on: world.kind, role: listen ? "server" : "client", value } as EndsOutcome<A>
     }
-    const peer = yield* spawnPeer(plan.peerArguments, input.seed)
+    const peer = yield* spawnPeer(plan.peerArguments, world.kind, input.seed)
     const place = { host: LOOPBACK, address: PEER_ADDRESS, port: peer.port }
-    const value = yield* runOnSoftnic(world, peer.link, plan.client(place, true))
-    return { on: "softnic", role: "client", value } as EndsOutcome<A>
+    const value = yield* run(peer, plan.client(place, true))
+    return { on: world.kind, role: "client", value } as EndsOutcome<A>
   }).pipe(Effect.scoped)
 
 /** A connection to a server, out of band. */

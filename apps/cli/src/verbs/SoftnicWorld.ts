@@ -2,7 +2,7 @@
 import { type Cable, CaptureTap, captureLinkTypes, FaultInjector } from "@rdmakit/codec/cable"
 import type { Provider } from "@rdmakit/device/layer"
 import type { OutOfBand } from "@rdmakit/perftest"
-import { layer, type SoftnicError, type SoftnicLink, type SoftnicOptions } from "@rdmakit/softnic"
+import { type IwarpOptions, layer, type SoftnicError, type SoftnicLink, type SoftnicOptions } from "@rdmakit/softnic"
 import { Effect, Layer } from "effect"
 import { Refused } from "../Exit.ts"
 import { captureFile } from "./CaptureFile.ts"
@@ -34,7 +34,7 @@ export const runOnSoftnic = <A, E>(
     Effect.catchIf(isSoftnicError, (error) => Effect.fail(new Refused({ message: error.message }))),
   )
 
-const isSoftnicError = (error: unknown): error is SoftnicError =>
+export const isSoftnicError = (error: unknown): error is SoftnicError =>
   error instanceof Error && "_tag" in error && error._tag === "SoftnicError"
 
 /** Addresses of the two ends of one host: their sockets are both of loopback. */
@@ -43,7 +43,9 @@ export const PEER_ADDRESS = "10.255.0.2"
 const LOOPBACK = "127.0.0.1"
 
 export interface SpawnedPeer {
+  /** Where this end is, by UDP or by TCP. */
   readonly link: SoftnicLink
+  readonly place: IwarpOptions
   /** TCP port at which the peer listens. */
   readonly port: number
 }
@@ -52,15 +54,20 @@ export interface SpawnedPeer {
  * Starts a process with the other end, which listens.
  * @param args of its command line: what comes before the flags of its world
  */
-export const spawnPeer = (args: ReadonlyArray<string>, seed: number) =>
+export const spawnPeer = (args: ReadonlyArray<string>, on: "softnic" | "iwarp", seed: number) =>
   Effect.gen(function* () {
     const { udp, tcp } = yield* freePorts(2)
     const [mine, theirs] = [udp[0]!, udp[1]!]
     const world = [
-      ...["--listen", "--port", String(tcp), "--seed", String((seed + 1) >>> 0)],
+      ...["--on", on, "--listen", "--port", String(tcp), "--seed", String((seed + 1) >>> 0)],
       ...["--address", PEER_ADDRESS, "--bind", `${LOOPBACK}:${theirs}`, "--at", `${OWN}=${LOOPBACK}:${mine}`],
     ]
     yield* startPeer([...args, ...world])
     const peers = [{ address: PEER_ADDRESS, host: LOOPBACK, port: theirs }]
-    return { link: { udp: { address: LOOPBACK, port: mine, gid: OWN, peers } }, port: tcp } as SpawnedPeer
+    const meeting = [{ address: PEER_ADDRESS, host: LOOPBACK, meetingPort: theirs }]
+    return {
+      link: { udp: { address: LOOPBACK, port: mine, gid: OWN, peers } },
+      place: { address: OWN, host: LOOPBACK, meetingPort: mine, peers: meeting },
+      port: tcp,
+    } as SpawnedPeer
   })

@@ -1,7 +1,7 @@
 /** Where a program of verbs runs, as the command line says it. */
 import { ipv4OfNode } from "@rdmakit/codec"
 import { parseTopology, switchFlags } from "@rdmakit/ns3"
-import type { SoftnicLink } from "@rdmakit/softnic"
+import type { IwarpOptions, SoftnicLink } from "@rdmakit/softnic"
 import { type Graph, hostsOf, star } from "@rdmakit/topology"
 import { tryParseRate, tryParseTime } from "@rdmakit/units"
 import { Effect, FileSystem, Option, Path } from "effect"
@@ -12,7 +12,7 @@ import { type Faults, parseFaults } from "./FaultText.ts"
 
 /** The flags of `worldFlags`. */
 export interface WorldInput {
-  readonly on: Option.Option<"fabric" | "softnic">
+  readonly on: Option.Option<"fabric" | "softnic" | "iwarp">
   readonly rate: Option.Option<string>
   readonly delay: Option.Option<string>
   readonly topology: Option.Option<string>
@@ -52,13 +52,21 @@ export interface WantedSoftnic extends Wanted {
   readonly link: SoftnicLink | undefined
 }
 
-export type WantedWorld = WantedFabric | WantedSoftnic
+export interface WantedIwarp extends Wanted {
+  readonly kind: "iwarp"
+  /** undefined: both ends are to be made, on sockets of loopback. */
+  readonly place: IwarpOptions | undefined
+}
+
+export type WantedWorld = WantedFabric | WantedSoftnic | WantedIwarp
 
 /** Which ends this process is to have. */
 export type Ends = "both" | "client" | "server"
 
 const FABRIC_FLAGS = ["rate", "delay", "topology", "hosts"] as const
 const SOFTNIC_FLAGS = ["address", "frames", "mac", "bind", "at", "linkMtu"] as const
+/** What needs packets: iWARP's octets go through a stream of the system's. */
+const PACKET_FLAGS = ["frames", "mac", "linkMtu", "pcap", "faults"] as const
 const MAC = "52:54:00:00:00:02"
 const LOOPBACK = "127.0.0.1"
 const RATE = "100Gbps"
@@ -86,9 +94,18 @@ export const wantedWorld = (input: WorldInput, ends: Ends) =>
       const network = yield* fabricOf(input)
       return { ...wanted, ...network, pcap: yield* captureOf(input) } satisfies WantedFabric
     }
+    const packetFlag = PACKET_FLAGS.find((name) => isGiven(input[name]))
+    if (on === "iwarp" && packetFlag !== undefined) {
+      const message = `${flagOf(packetFlag)}: found it with iwarp, expected softnic`
+      return yield* new Refused({ message, hint: "iWARP's octets go through a stream of TCP, not in packets of ours" })
+    }
     if (ends === "both" && softnicFlag !== undefined) {
       const message = `${flagOf(softnicFlag)}: found it with both ends, expected one end alone`
       return yield* new Refused({ message, hint: "name the peer, or --listen; the ends of one host find each other" })
+    }
+    if (on === "iwarp") {
+      const place = ends === "both" ? undefined : yield* placeOf(input)
+      return { ...wanted, kind: "iwarp", place, pcap: undefined } satisfies WantedIwarp
     }
     const link = ends === "both" ? undefined : yield* linkOf(input)
     return { ...wanted, kind: "softnic", link, pcap: yield* captureOf(input) } satisfies WantedSoftnic
@@ -207,7 +224,7 @@ const linkOf = (input: WorldInput): Effect.Effect<SoftnicLink, Refused> =>
     return yield* new Refused({ message: `--frames: found "${where}", expected ${expected}` })
   })
 
-const udpOf = ({ address, mac, bind, at }: WorldInput) =>
+const udpOf = ({ address, mac, bind, at }: WorldInput): Effect.Effect<UdpPlace, Refused> =>
   Effect.gen(function* () {
     if (Option.isSome(mac)) {
       return yield* new Refused({ message: "--mac: found it without --frames, expected a network of frames" })
@@ -232,6 +249,25 @@ const udpOf = ({ address, mac, bind, at }: WorldInput) =>
     }
     return { address: socket.host, port: socket.port, gid: own, peers }
   })
+
+/** The same flags, where a port is where queue pairs meet. */
+const placeOf = (input: WorldInput) =>
+  Effect.map(
+    udpOf(input),
+    ({ address, port, gid, peers = [] }): IwarpOptions => ({
+      address: gid ?? address,
+      host: address,
+      ...(port === undefined ? {} : { meetingPort: port }),
+      peers: peers.map((peer) => ({ address: peer.address, host: peer.host, meetingPort: peer.port })),
+    }),
+  )
+
+interface UdpPlace {
+  readonly address: string
+  readonly port?: number
+  readonly gid?: string
+  readonly peers?: ReadonlyArray<{ readonly address: string; readonly host: string; readonly port: number }>
+}
 
 const hostAndPort = (text: string): { readonly host: string; readonly port: number } | undefined => {
   const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text)

@@ -22,6 +22,12 @@ export class MpaError extends Error {
   override readonly name = "MpaError"
 }
 
+/** READs of a connection: the peer's here, this side's there. Default: what the parameters have. */
+export interface MpaReads {
+  readonly inboundReads?: number
+  readonly outboundReads?: number
+}
+
 type State = "awaiting-request" | "awaiting-answer" | "awaiting-reply" | "established" | "ended"
 
 /**
@@ -35,7 +41,6 @@ export class MpaHandshake {
   private deadline: Time
   private received: Uint8Array = NONE
   private request: OpeningFrame | undefined = undefined
-  private agreement: MpaAgreement | undefined = undefined
   private readonly outgoing: Array<Uint8Array> = []
   private readonly events: Array<MpaEvent> = []
 
@@ -99,12 +104,17 @@ export class MpaHandshake {
     this.fail("timeout", `no ${frame} came in time`)
   }
 
-  /** Takes the request. @throws MpaError when there is none, or too much private data */
-  accept(_now: Time, privateData: Uint8Array = NONE): void {
+  /**
+   * Takes the request. Fewer READs than the parameters have may be said here, where they are agreed on.
+   * @throws MpaError when there is none, or too much private data
+   */
+  accept(_now: Time, privateData: Uint8Array = NONE, reads: MpaReads = {}): void {
     this.refuseWithoutRequest("accept")
     checked(this.options.parameters, privateData)
-    const agreement = this.agreement!
-    this.answer(false, privateData, answerOf(this.options.parameters, agreement))
+    const parameters = withReads(this.options.parameters, reads)
+    // Fewer READs are no reason not to agree.
+    const agreement = agree("responder", parameters, this.request!.parameters) as MpaAgreement
+    this.answer(false, privateData, answerOf(parameters, agreement))
     this.establish(agreement, this.request!.privateData, NONE)
   }
 
@@ -133,7 +143,6 @@ export class MpaHandshake {
       return
     }
     this.request = frame
-    this.agreement = agreement
     this.state = "awaiting-answer"
     // It is the consumer who is waited for now, and he has all the time he wants.
     this.deadline = NEVER
@@ -185,6 +194,11 @@ export class MpaHandshake {
       throw new MpaError(`mpa: ${call}: there is no request to answer; wait for the event "request"`)
   }
 }
+
+const withReads = (parameters: MpaParameters, reads: MpaReads): MpaParameters =>
+  parameters.dialect === "iwarp" && parameters.enhanced !== undefined
+    ? { ...parameters, enhanced: { ...parameters.enhanced, ...reads } }
+    : parameters
 
 const checked = (parameters: MpaParameters, privateData: Uint8Array): Uint8Array => {
   const most = privateBytesMax(parameters)

@@ -1,4 +1,4 @@
-export { MpaError, MpaHandshake, type MpaOptions } from "./MpaHandshake.ts"
+export { MpaError, MpaHandshake, type MpaOptions, type MpaReads } from "./MpaHandshake.ts"
 export type {
   ErdmaParameters,
   IwarpParameters,

@@ -1,0 +1,106 @@
+import { QpState, type StreamConnect, type StreamEnd, type StreamRequest } from "@rdmakit/protocol"
+import type { IwarpQueuePair } from "@rdmakit/transport-iwarp"
+import { DEPTH } from "./MpaStream.ts"
+import type { Places } from "./Places.ts"
+
+/** "rdmk": private data of ours, with the number of the queue pair that is asked for, and of that which asks. */
+const MAGIC = 0x72646d6b
+const BYTES = 12
+const NONE = new Uint8Array(0)
+/** Requests for queue pairs that are not ready yet. */
+const WAITING_MAX = 64
+const ASK_AGAIN_MS = 20
+
+interface Waiting {
+  readonly request: StreamRequest
+  readonly wanted: number
+  readonly from: number
+}
+
+/**
+ * Streams for queue pairs that programs have connected by numbers and addresses alone, as they do on InfiniBand: iWARP has
+ * no such thing. The one of the lower address and number asks the other's meeting port, and says whom it wants.
+ */
+export class Rendezvous {
+  private readonly places: Places
+  private readonly connect: (options: StreamConnect) => StreamEnd
+  private readonly engines = new Map<number, IwarpQueuePair>()
+  private waiting: Array<Waiting> = []
+
+  constructor(places: Places, connect: (options: StreamConnect) => StreamEnd) {
+    this.places = places
+    this.connect = connect
+  }
+
+  /** A queue pair without a stream has changed: it may be ready for one. A connection manager's names no peer's number. */
+  look(engine: IwarpQueuePair): void {
+    const { state, settings, qpn } = engine
+    const ready = state === QpState.Rtr || state === QpState.Rts
+    if (!ready || settings.path === undefined || settings.destinationQp === 0) {
+      this.engines.delete(qpn)
+      return
+    }
+    if (this.engines.get(qpn) === engine) return
+    this.engines.set(qpn, engine)
+    const peer = settings.path.destinationGid
+    const order = Buffer.compare(this.places.gid, peer) || qpn - settings.destinationQp
+    if (order < 0) this.ask(engine)
+    else this.serve()
+  }
+
+  forget(qpn: number): void {
+    this.engines.delete(qpn)
+  }
+
+  /** A peer's queue pair asks. */
+  take(request: StreamRequest): void {
+    const { privateData } = request
+    const view = new DataView(privateData.buffer, privateData.byteOffset, privateData.byteLength)
+    if (privateData.length !== BYTES || view.getUint32(0) !== MAGIC || this.waiting.length >= WAITING_MAX) {
+      request.reject(NONE)
+      return
+    }
+    this.waiting.push({ request, wanted: view.getUint32(4), from: view.getUint32(8) })
+    this.serve()
+  }
+
+  /** Requests whose queue pair is ready. */
+  private serve(): void {
+    this.waiting = this.waiting.filter(({ request, wanted, from }) => {
+      const engine = this.engines.get(wanted)
+      if (engine === undefined || engine.attached || engine.settings.destinationQp !== from) return true
+      this.engines.delete(wanted)
+      request.accept(wanted, NONE, depthsOf(engine))
+      return false
+    })
+  }
+
+  private ask(engine: IwarpQueuePair): void {
+    const { settings, qpn } = engine
+    const destination = settings.path!.destinationGid
+    const privateData = new Uint8Array(BYTES)
+    const view = new DataView(privateData.buffer)
+    view.setUint32(0, MAGIC)
+    view.setUint32(4, settings.destinationQp)
+    view.setUint32(8, qpn)
+    const port = this.places.meetingPortOf(destination)
+    const stream = this.connect({ destination, port, privateData, ...depthsOf(engine) })
+    stream.onEvent = (event) => {
+      if (event.type === "accepted") {
+        this.engines.delete(qpn)
+        stream.attach(qpn)
+        return
+      }
+      // The peer's process may not be there yet, or its queue pair: it is asked again for as long as this one waits.
+      if (event.type === "closed" || this.engines.get(qpn) !== engine) return
+      setTimeout(() => {
+        if (this.engines.get(qpn) === engine) this.ask(engine)
+      }, ASK_AGAIN_MS).unref()
+    }
+  }
+}
+
+const depthsOf = ({ settings }: IwarpQueuePair) => ({
+  inboundReads: settings.responderResources || DEPTH,
+  outboundReads: settings.initiatorDepth || DEPTH,
+})
