@@ -37,6 +37,18 @@ describe("a lost packet", () => {
     expect(pair.sent.find(({ meta }) => (meta & Flag.Retransmission) !== 0)?.time).toBe(5 * 1048e3)
   })
 
+  it("with recovery by timeouts alone is told of by nobody: all from it on goes again after the timeout", () => {
+    const path = losing("> WriteMiddle 2 1000 B")
+    const { pair, said, told, controller } = run(6000, { path, config: { recovery: "timeout" } })
+    expect(said().filter((each) => each.includes("Nak"))).toEqual([])
+    const again = pair.sent.filter(({ meta }) => (meta & Flag.Retransmission) !== 0)
+    expect(again.map(({ psn }) => psn)).toEqual([2, 3, 4, 5])
+    // Packets 0 and 1 are acknowledged; the timeout counts from the second acknowledgement.
+    expect(again[0]!.time).toBe(1048e3 + 2 * FLIGHT + TIMEOUT)
+    expect(told()).toEqual(["completed 0"])
+    expect(controller.calls.filter((call) => call.includes("loss"))).toEqual([`${again[0]!.time} loss timeout`])
+  })
+
   it("at the beginning: the NAK names it", () => {
     const { said, told } = run(3000, { path: losing("> WriteFirst 0 1000 B") })
     expect(said()).toContain("< NakSequence 0")
