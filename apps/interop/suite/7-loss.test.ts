@@ -78,7 +78,8 @@ describeLong.each([1, 2, 3])("the same by verbs, seed %i", (seed) => {
     const [from, to] = [requester!, responder!]
     try {
       for (const side of [from, to]) await side.open({ bytes: 2 ** 20, qp: { sends: 128, receives: 128 } })
-      await connect(from, to)
+      // 268 ms: a guest on a busy machine may be silent for longer than eight times 67 ms.
+      await connect(from, to, { rts: { timeout: 16 } })
       const { rkey, address } = to
       const half = 2 ** 19
       const aim = { rkey, address: String(address + BigInt(half)) }

@@ -42,18 +42,15 @@ export class AckTimer {
     this.earlyDeadline = now + this.earlyPs
   }
 
-  /** An answer came so long after its request, ps; NaN: nobody knows. */
-  measured(rttPs: Time): void {
+  /**
+   * There was progress. @param rttPs since the request that was answered left, ps; NaN: nobody knows
+   * @param more something is still unacknowledged
+   */
+  progressed(now: Time, rttPs: Time, more: boolean): void {
     const { timeoutPs } = this
-    if (2 * rttPs > timeoutPs) this.waitPs = Math.min(2 * rttPs, PATIENCE * timeoutPs)
-    else if (2 * rttPs <= timeoutPs) this.waitPs = timeoutPs
-  }
-
-  /** There was progress, and something is still unacknowledged. */
-  restart(now: Time): void {
-    this.earlyPs = this.firstEarlyPs
-    this.deadline = now + this.waitPs
-    this.earlyDeadline = now + this.earlyPs
+    if (!Number.isNaN(rttPs)) this.waitPs = Math.max(timeoutPs, Math.min(2 * rttPs, PATIENCE * timeoutPs))
+    this.reset()
+    if (more) this.run(now)
   }
 
   /** The peer answers, though not what was waited for: it has the whole time again. */

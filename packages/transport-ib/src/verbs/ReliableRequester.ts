@@ -208,10 +208,15 @@ export class ReliableRequester extends Requester {
     this.completeDone(now)
   }
 
+  /** Something is answered that had been. Where a timeout had it sent again, that was too early. */
+  private heardAgain(now: Time): void {
+    if (this.una <= this.sentAgain) this.timer.slow(now)
+  }
+
   private acknowledge(now: Time, packet: Packet, number: number, syndrome: number): void {
     const type = syndrome & SYNDROME_TYPE
     if (type === Syndrome.Ack) {
-      if (number < this.una && this.una <= this.sentAgain) this.timer.slow(now)
+      if (number < this.una) this.heardAgain(now)
       this.reaches(now, packet, number + 1)
       return
     }
@@ -235,6 +240,7 @@ export class ReliableRequester extends Requester {
     if (number < this.una) {
       // What was asked for twice is answered twice, and before what is behind it: the responder has not fallen silent.
       this.timer.extend(now)
+      this.heardAgain(now)
       return
     }
     const work = this.queue.holding(number)
@@ -305,9 +311,7 @@ export class ReliableRequester extends Requester {
     this.rnrRetries = 0
     if (this.sentBytes < this.ackedBytes) this.sentBytes = this.ackedBytes
     const rttPs = this.roundTrip(now, packet)
-    this.timer.measured(rttPs)
-    if (this.una < this.nxt) this.timer.restart(now)
-    else this.timer.reset()
+    this.timer.progressed(now, rttPs, this.una < this.nxt)
     this.pacing.acknowledged(now, packet, this.ackedBytes, this.sentBytes, bytes, rttPs)
     this.settle(now)
   }
@@ -346,7 +350,10 @@ export class ReliableRequester extends Requester {
       this.retries++
       this.timer.stop()
     }
-    if (loss !== "nak") this.sentAgain = this.highest
+    if (loss !== "nak") {
+      this.gapAt = this.una
+      this.sentAgain = this.highest
+    }
     this.goBack()
     this.pacing.lost(now, loss !== "nak")
     this.settle(now)
@@ -383,12 +390,9 @@ export class ReliableRequester extends Requester {
 
   handleTimeout(now: Time): void {
     if (this.rnrDeadline <= now) this.rnrDeadline = NEVER
-    if (this.timer.deadline <= now) {
-      this.gapAt = this.una
-      this.retry(now, "timeout")
-    } else if (this.timer.earlyDeadline <= now) {
+    if (this.timer.deadline <= now) this.retry(now, "timeout")
+    else if (this.timer.earlyDeadline <= now) {
       this.timer.takeEarly(now)
-      this.gapAt = this.una
       this.retry(now, "early")
     }
   }

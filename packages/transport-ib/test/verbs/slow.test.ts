@@ -39,6 +39,34 @@ describe("a responder slower than the timeout", () => {
     expect(said().filter((packet) => packet.startsWith("<"))).toEqual(["< ACK 109", "< ACK 109", "< ACK 109"])
   })
 
+  it("a READ that was asked for too early teaches the next one to wait", () => {
+    const { send, pair, told, said } = verbsPair({ path: ({ from }) => [from === 0 ? 3 * TIMEOUT : 1e6] })
+    const requests = (): number => said().filter((packet) => packet.startsWith("> READ_REQUEST")).length
+    const read = () => send(0, { opcode: WrOpcode.RdmaRead, sges: [sge(0, 2560)], ...remote(0) })
+    const first = read()
+    pair.run()
+    const early = requests()
+    const second = read()
+    pair.run()
+    expect([early, requests()]).toEqual([4, 5])
+    expect(told(0, "send")).toEqual([`${first} Success`, `${second} Success`])
+  })
+
+  it("an acknowledgement that the network repeats is no sign of a slow peer", () => {
+    let lose = false
+    const { send, pair } = verbsPair({
+      path: ({ from }) => (from === 0 ? [1e6] : lose ? [] : [1e6, 2e6]),
+      settings: { retryCount: 0 },
+    })
+    send(0, { opcode: WrOpcode.RdmaWrite, sges: [sge(0, 8)], ...remote(0) })
+    pair.run()
+    const { now } = pair
+    lose = true
+    send(0, { opcode: WrOpcode.RdmaWrite, sges: [sge(0, 8)], ...remote(0) })
+    pair.run()
+    expect(pair.now - now).toBe(TIMEOUT)
+  })
+
   it("one that answers quickly again is waited for no longer than before", () => {
     let back = 1.5 * TIMEOUT
     const { send, pair } = verbsPair({
