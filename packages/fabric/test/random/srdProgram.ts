@@ -50,7 +50,7 @@ const flapsOf = ({ flaps }: Plan) =>
     ])
     .sort((a, b) => a.time - b.time)
 
-/** Whether receives are posted late, and requests wait for them. */
+/** All hosts send to all, in rounds; receives come half a round late, and requests wait for them. */
 class Program {
   readonly complaints = new Complaints()
   readonly network: VerbsNetwork

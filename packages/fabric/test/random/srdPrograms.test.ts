@@ -5,6 +5,7 @@ const SEEDS = 200
 const GROUP = 50
 
 describe("random programs over SRD, on a network with faults", { timeout: 60_000 }, () => {
+  // A seed that fails is replayed by scripts/nightly/srd.ts SEED 1.
   it.each(Array.from({ length: SEEDS / GROUP }, (_, group) => group * GROUP))(
     "seeds from %i on: every message once, the right octets, and nothing left behind",
     (first) => {
