@@ -14,6 +14,8 @@ import { octets1500, octets4200 } from "./octets.ts"
 import { overlay } from "./overlay.ts"
 import { pintGoodput, pintSampling } from "./pint.ts"
 import { collapse, parameters, remedies } from "./remedies.ts"
+import { srd2, srd3, srd4 } from "./srd-incast.ts"
+import { srd6, srd6Full, srdPaths, srdReroute } from "./srd-paths.ts"
 import { traits } from "./traits.ts"
 
 /** Every figure, in the order in which it is shown. */
@@ -40,6 +42,13 @@ export const figures: ReadonlyArray<Figure> = [
   collapse,
   remedies,
   parameters,
+  srd2,
+  srd3,
+  srd4,
+  srd6,
+  srd6Full,
+  srdPaths,
+  srdReroute,
   livelock,
   loss12,
   loss100,

@@ -29,3 +29,24 @@ export const timelyWindow: System = {
   scenario: { controller: { name: "timely", preset: "simulation+w" } },
 }
 export const dctcp: System = { name: "DCTCP", scenario: { controller: { name: "dctcp", preset: "simulation" } } }
+
+/** Jumbo frames of 9,001 bytes, as in the clouds that SRD is of, less IPv4, TCP and time stamps. */
+const TCP_SEGMENT = "8949B"
+/**
+ * Its other defaults are Linux's: CUBIC, ten segments, RACK-TLP. Connections that are established know a round trip, and a
+ * host takes up to the time of a segment at 100 Gb/s before each: flows that share a queue do not fall into step.
+ */
+const overTcp = (leastTimeout: string): ScenarioPart => ({
+  transport: {
+    name: "tcp",
+    options: {
+      mtuBytes: TCP_SEGMENT,
+      leastTimeoutPs: leastTimeout,
+      initialTimeoutPs: leastTimeout,
+      processingPs: "720ns",
+    },
+  },
+})
+export const srd: System = { name: "SRD", scenario: { transport: { name: "srd" } } }
+export const tcp: System = { name: "TCP", scenario: overTcp("200ms") }
+export const tcpQuicker: System = { name: "TCP, 50 ms", scenario: overTcp("50ms") }

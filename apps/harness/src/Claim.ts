@@ -27,6 +27,8 @@ export type Metric =
   | ({ readonly kind: "slowdown"; readonly at: Statistic } & FlowFilter)
   /** Completion time of flows, s. */
   | ({ readonly kind: "completion"; readonly at: Statistic } & FlowFilter)
+  /** How much later than alone in the network flows complete, s. */
+  | ({ readonly kind: "delay"; readonly at: Statistic } & FlowFilter)
   /** Bytes waiting at the ports that the figure samples. */
   | { readonly kind: "queue"; readonly at: Statistic; readonly from?: string; readonly to?: string }
   /** Time from the longest queue until it is shorter than so many bytes, s; without `below` until the longest itself. */
@@ -43,6 +45,16 @@ export type Metric =
   | { readonly kind: "goodput"; readonly flow: number; readonly from: string; readonly to: string }
   /** Acknowledged payload of all sampled flows together, bit/s. */
   | { readonly kind: "total-goodput"; readonly from: string; readonly to: string }
+  /** Acknowledged payload of each sampled flow in each stretch of `every`, bit/s; or their standard deviation, a share of the mean. */
+  | {
+      readonly kind: "rates"
+      readonly at: "min" | "max" | "mean" | "deviation"
+      readonly from: string
+      readonly to: string
+      readonly every: string
+    }
+  /** Bytes that the busiest, or the idlest, of the figure's links carried, a share of their mean. */
+  | { readonly kind: "link-loads"; readonly at: "min" | "max" }
   /** Jain's index of the goodputs of the sampled flows of those places. */
   | { readonly kind: "fairness"; readonly flows: ReadonlyArray<number>; readonly from: string; readonly to: string }
   /** Share of all ports' time that was paused while flows arrived. */
@@ -132,6 +144,8 @@ export interface Probe {
   readonly port?: readonly [node: number, neighbour: number] | "to-hosts"
   /** Flows by their place, by start. */
   readonly flows?: ReadonlyArray<number>
+  /** What each link of a switch to other switches carries. */
+  readonly uplinksOf?: number
   readonly until?: string
 }
 
@@ -161,6 +175,18 @@ export type Picture =
       readonly to?: string
     }
   | { readonly kind: "queue-distribution"; readonly title: string; readonly from?: string }
+  /** Completion times, by the share of flows that are as quick. */
+  | { readonly kind: "completion-distribution"; readonly title: string }
+  /** Rate of each sampled flow of one system, over stretches of time. */
+  | {
+      readonly kind: "goodputs"
+      readonly title: string
+      readonly every: string
+      readonly to: string
+      readonly systems: readonly [string]
+    }
+  /** What each of the figure's links carried. */
+  | { readonly kind: "link-loads"; readonly title: string }
   | { readonly kind: "slowdown-by-size"; readonly title: string; readonly at: "p50" | "p95" | "p99" }
   /** Of figures with a sweep: a metric at each of the points, of these systems or of all. */
   | {

@@ -1,6 +1,6 @@
 import { quantile, type SizeBucket, sizeEnds, slowdownBySize } from "@rdmakit/metrics"
 import type { Picture } from "./Claim.ts"
-import { chosen, type Finished, rateBps, sampleAt } from "./Measure.ts"
+import { chosen, type Finished, rateBps, ratesOver, sampleAt } from "./Measure.ts"
 
 /** Points of one system's line in a picture. Infinity, the end of the last range of sizes, is 0. */
 export type Curve = ReadonlyArray<readonly [x: number, y: number]>
@@ -25,6 +25,12 @@ export const curvesOf = (picture: Picture, finished: Finished): Curve => {
       )
     case "queue-distribution":
       return distributionOf(picture, finished)
+    case "completion-distribution":
+      return completions(finished)
+    case "goodputs":
+      return goodputs(picture, finished)
+    case "link-loads":
+      return samples.linkBytes.map((bytes, link): readonly [number, number] => [link, bytes])
     case "by-point":
       throw new TypeError("values by point are a picture of sweeps, not of one run")
     case "bench":
@@ -65,6 +71,24 @@ const distributionOf = ({ from }: { readonly from?: string }, { samples }: Finis
   }
   for (let i = 0; i <= 100; i++) points.push([distribution.quantile(i / 100), i / 100])
   return points
+}
+
+const completions = (finished: Finished): Curve => {
+  const times = Float64Array.from(
+    chosen(finished, {}, (flow) => finished.outcome.flows.completionTime(flow) / 1e12),
+  ).sort()
+  return Array.from(times, (time, flow): readonly [number, number] => [(flow + 1) / times.length, time])
+}
+
+/** One flow after another; where a line ends and the next begins there is no number. */
+const goodputs = ({ every, to }: Picture & { kind: "goodputs" }, { samples }: Finished): Curve => {
+  const step = sampleAt(samples, every)
+  return samples.acknowledged.flatMap((bytes) => [
+    ...ratesOver(bytes, [0, sampleAt(samples, to), step], samples.every).map(
+      (rate, index): readonly [number, number] => [((index + 0.5) * step * samples.every) / 1e12, rate],
+    ),
+    [0, Number.NaN] as const,
+  ])
 }
 
 /** Of ordinary flows. */

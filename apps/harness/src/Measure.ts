@@ -34,6 +34,11 @@ export const measure = (metric: Metric, finished: Finished): number => {
         chosen(finished, metric, (flow) => flows.completionTime(flow) / SECOND),
         metric.at,
       )
+    case "delay":
+      return statistic(
+        chosen(finished, metric, (flow) => (flows.completionTime(flow) - outcome.idealPs[flow]!) / SECOND),
+        metric.at,
+      )
     case "queue":
       return queueOf(metric, samples)
     case "drained":
@@ -44,6 +49,10 @@ export const measure = (metric: Metric, finished: Finished): number => {
       return goodput(samples, metric.flow, metric)
     case "total-goodput":
       return samples.acknowledged.reduce((sum, _, index) => sum + goodput(samples, index, metric), 0)
+    case "rates":
+      return rates(metric, samples)
+    case "link-loads":
+      return statistic(sharesOfMean(samples.linkBytes), metric.at)
     case "fairness":
       return jainIndex(metric.flows.map((index) => goodput(samples, index, metric)))
     case "paused":
@@ -137,6 +146,40 @@ const throughput = ({ at, from, to, every }: Metric & { kind: "throughput" }, sa
 
 const goodput = (samples: Samples, flow: number, { from, to }: { readonly from: string; readonly to: string }) =>
   rateBps(samples.acknowledged[flow]!, sampleAt(samples, from), sampleAt(samples, to), samples.every)
+
+const rates = ({ at, from, to, every }: Metric & { kind: "rates" }, samples: Samples): number => {
+  const values = samples.acknowledged.flatMap((bytes) =>
+    ratesOver(bytes, [sampleAt(samples, from), sampleAt(samples, to), sampleAt(samples, every)], samples.every),
+  )
+  if (at !== "deviation") return statistic(values, at)
+  const mean = statistic(values, "mean")
+  return (
+    Math.sqrt(
+      statistic(
+        values.map((value) => (value - mean) ** 2),
+        "mean",
+      ),
+    ) / mean
+  )
+}
+
+/** Bit/s in each stretch of `step` samples. */
+export const ratesOver = (
+  bytes: ReadonlyArray<number>,
+  [from, to, step]: readonly [from: number, to: number, step: number],
+  everyPs: number,
+): ReadonlyArray<number> => {
+  const values: Array<number> = []
+  for (let sample = from; sample + step <= to; sample += step) {
+    values.push(rateBps(bytes, sample, sample + step, everyPs))
+  }
+  return values
+}
+
+const sharesOfMean = (values: ReadonlyArray<number>): ReadonlyArray<number> => {
+  const mean = statistic(values, "mean")
+  return values.map((value) => value / mean)
+}
 
 /** Bit/s between two samples of a count of bytes. */
 export const rateBps = (bytes: ReadonlyArray<number>, from: number, to: number, everyPs: number): number => {

@@ -117,7 +117,7 @@ const largest = (lines: ReadonlyArray<Line>, index: 0 | 1): number =>
 /** The figure's own pictures, and published beside measured for each claim of three systems to six. */
 const chartsOf = ({ figure, runs, claims }: EvaluatedFigure): ReadonlyArray<Chart> => {
   const own = figure.pictures.map((picture, index): Chart => {
-    const chosen = picture.kind === "by-point" ? picture.systems : undefined
+    const chosen = "systems" in picture ? picture.systems : undefined
     const lines = runs
       .filter(({ system }) => chosen === undefined || chosen.includes(system))
       .slice(0, SYSTEMS_MAX)
@@ -145,6 +145,8 @@ const specOf = (picture: Picture, lines: ReadonlyArray<Line>, sweep: Sweep | und
     const x = { label: `queue, ${name}`, unit: size }
     return { description, x, y: { label: "share of time", unit: 1 }, lines, steps: true }
   }
+  if (picture.kind === "completion-distribution") return byShare(description, lines)
+  if (picture.kind === "link-loads") return linkLoads(description, lines)
   const [timeName, time] = unitOf(largest(lines, 0), "s")
   const kind = picture.kind === "queue" ? "B" : "bit/s"
   const [name, size] = unitOf(largest(lines, 1), kind)
@@ -152,9 +154,9 @@ const specOf = (picture: Picture, lines: ReadonlyArray<Line>, sweep: Sweep | und
   return {
     description,
     x,
-    y: { label: `${picture.kind}, ${name}`, unit: size },
+    y: { label: `${picture.kind === "goodputs" ? "goodput of a flow" : picture.kind}, ${name}`, unit: size },
     lines,
-    fromLeast: picture.from !== undefined,
+    fromLeast: "from" in picture && picture.from !== undefined,
   }
 }
 
@@ -196,6 +198,29 @@ const bySize = (description: string, lines: ReadonlyArray<Line>): ChartSpec => {
       points: points.map(([end, y]) => [ends.indexOf(end), y] as const),
     })),
     places: ends.map((end) => (end === 0 ? "any" : numberText(end, "B").replace(" ", ""))),
+  }
+}
+
+const byShare = (description: string, lines: ReadonlyArray<Line>): ChartSpec => {
+  const [name, size] = unitOf(largest(lines, 1), "s")
+  return {
+    description,
+    x: { label: "share of flows", unit: 1 },
+    y: { label: `completion within, ${name}`, unit: size, logarithmic: true },
+    lines,
+  }
+}
+
+/** Links are the places of the x axis. */
+const linkLoads = (description: string, lines: ReadonlyArray<Line>): ChartSpec => {
+  const [name, size] = unitOf(largest(lines, 1), "B")
+  return {
+    description,
+    x: { label: "link", unit: 1 },
+    y: { label: `carried, ${name}`, unit: size },
+    lines,
+    places: (lines[0]?.points ?? []).map((_, place) => String(place)),
+    dots: true,
   }
 }
 

@@ -28,6 +28,7 @@ export class Samples implements Watch {
   private readonly ports: ReadonlyArray<number>
   private readonly single: boolean
   private readonly flows: ReadonlyArray<number>
+  private readonly uplinks: ReadonlyArray<number>
   private due: Time
 
   constructor(run: Run, probe: Probe | undefined, window: string | undefined) {
@@ -40,6 +41,7 @@ export class Samples implements Watch {
     this.ports = portsOf(world, probe?.port)
     this.single = this.ports.length === 1
     this.flows = probe?.flows ?? []
+    this.uplinks = uplinksOf(world, probe?.uplinksOf)
     this.acknowledged = this.flows.map(() => [])
     this.due = probe === undefined ? NEVER : this.start
     this.next = Math.min(this.due, this.windowEnd)
@@ -65,6 +67,11 @@ export class Samples implements Watch {
     while (this.due !== NEVER) this.look(this.due)
   }
 
+  /** Bytes that each of the figure's links has carried so far. */
+  get linkBytes(): ReadonlyArray<number> {
+    return this.uplinks.map((port) => this.world.kernel.sentBytes(port))
+  }
+
   private sample(): void {
     const { kernel, flows, endpoints } = this.world
     for (const port of this.ports) {
@@ -81,6 +88,12 @@ export class Samples implements Watch {
     }
   }
 }
+
+/** Ports of a switch that lead to other switches. */
+const uplinksOf = (world: World, node: number | undefined): ReadonlyArray<number> =>
+  node === undefined
+    ? []
+    : [...world.ports.portsOf(node)].filter((port) => world.nic(world.ports.peerNode(port)) === undefined)
 
 const portsOf = (world: World, port: Probe["port"]): ReadonlyArray<number> => {
   const { ports } = world
