@@ -6,8 +6,8 @@ import { statistic } from "../src/Measure.ts"
 const stacks: Readonly<Record<string, HostStages>> = {
   eRDMA: {
     transport: "erdma",
-    send: { "post and doorbell": "400ns", "the card, overlay included": "1100ns" },
-    receive: { "the card, overlay included": "1100ns", "poll of the completion queue": "400ns" },
+    send: { "post and doorbell": "0.4us", "card with overlay": "1.1us" },
+    receive: { "card with overlay": "1.1us", "poll of the completion queue": "0.4us" },
   },
   "VPC TCP": {
     transport: "tcp",
@@ -15,16 +15,23 @@ const stacks: Readonly<Record<string, HostStages>> = {
       "system call": "1us",
       "copy and TCP": "3us",
       "virtual device and doorbell": "3us",
-      "virtual switch": "4500ns",
+      "virtual switch": "4.5us",
     },
     receive: {
-      "virtual switch": "4500ns",
+      "virtual switch": "4.5us",
       interrupt: "3us",
-      "softirq and TCP": "2500ns",
-      "wake-up and copy": "1500ns",
+      "softirq and TCP": "2.5us",
+      "wake-up and copy": "1.5us",
     },
   },
 }
+
+/** The stages as they are read: "system call 1 µs, …". */
+const stagesText = (name: string): string =>
+  [stacks[name]!.send, stacks[name]!.receive]
+    .map((stages) => Object.entries(stages).map(([stage, time]) => `${stage} ${time.replace("us", " µs")}`))
+    .map((stages) => stages.join(", "))
+    .join("; then ")
 
 const setting: LatencySetting = {
   messageBytes: 64,
@@ -83,8 +90,7 @@ export const overlay: Figure = {
   title: "Small messages over a tenant's network",
   source: "Alibaba Cloud, launch of eRDMA, 2021",
   section: "latency against TCP in a VPC",
-  about:
-    "Messages of 64 bytes to and fro over 100 Gb/s through VXLAN, half of a round trip each: 2 µs one way, on top of it an exponential wait of 1 µs for each packet, and one packet lost in a thousand. TCP is CUBIC with RACK and probes, eRDMA HPCC_RTT. Stages of the hosts have fixed costs, a model's: they are calibrated, and what is measured is what network and transport add to them.",
+  about: `Messages of 64 bytes to and fro over 100 Gb/s through VXLAN, half of a round trip each: 2 µs one way, on top of it an exponential wait of 1 µs for each packet, and one packet lost in a thousand. TCP is CUBIC with RACK and probes, eRDMA HPCC_RTT. Stages of the hosts have fixed costs, a model's: they are calibrated, and what is measured is what network and transport add to them. TCP: ${stagesText("VPC TCP")}. eRDMA: ${stagesText("eRDMA")}.`,
   scenario: {},
   extents: {
     quick: { scenario: {}, less: "20,000 messages" },
