@@ -1,6 +1,5 @@
-import { readFields, reservedFaults, writeFields } from "../Layout.ts"
-import { EmitError, put16le, put32le, put64le, space, u32le, u64le, uint, uint64 } from "../Octets.ts"
-import { failed, type Parse, parsed, shortage, type WireError, wrong } from "../Result.ts"
+import { EmitError, put16le, put32le, put64le, space, u16le, u32le, u64le, uint, uint64 } from "../Octets.ts"
+import { failed, NO_FAULTS, type Parse, parsed, shortage, type WireError, wrong } from "../Result.ts"
 import type { EfaRdm, EfaRdmHandshake, EfaRdmTarget } from "./Packet.ts"
 import { FORMAT, type Shape, shapeOf, shapeOfType } from "./Shape.ts"
 
@@ -26,28 +25,12 @@ const INFO_MEMBERS_MAX = 256
 /** A packet while it is read. */
 type Draft = Record<string, unknown>
 
-/** Lengths of arrays, which the packet does not repeat. */
-interface Counts {
-  readonly targetCount?: number
-  readonly sourceCount?: number
-  readonly infoCount?: number
-}
-
-/** Fields of the layouts that a packet does not have: they follow from the rest. */
-const DERIVED: ReadonlySet<string> = /* @__PURE__ */ new Set([
-  "type",
-  "version",
-  "flags",
-  "targetCount",
-  "sourceCount",
-  "infoCount",
-])
-
 /** What is read one after the other behind the fixed part, or what failed. */
 interface Cursor {
   readonly octets: Uint8Array
   readonly end: number
   at: number
+  faults: Array<WireError> | undefined
 }
 
 /** Whether so many octets more are there; `at` stays where it is. */
@@ -90,20 +73,25 @@ const flagsOf = (shape: Shape, value: EfaRdm): number => {
   return flags
 }
 
-/** Padding that is not 0, behind a word that fills half of eight octets. */
-const paddingFault = (octets: Uint8Array, at: number, faults: Array<WireError>): void => {
-  const found = u32le(octets, at)
-  if (found !== 0) faults.push(wrong("ignored", FORMAT, "padding", at, found, "0"))
+const fault = (cursor: Cursor, error: WireError): void => {
+  cursor.faults ??= []
+  cursor.faults.push(error)
+}
+
+/** Words that receivers ignore: reserved ones, and padding. */
+const checkIgnored = (cursor: Cursor, field: string, at: number): void => {
+  const found = u32le(cursor.octets, at)
+  if (found !== 0) fault(cursor, wrong("ignored", FORMAT, field, at, found, "0"))
 }
 
 /** Behind the fixed part of a request: targets, the optional headers, sources. */
-const readRequest = (cursor: Cursor, flags: number, counts: Counts, value: Draft) => {
+const readRequest = (cursor: Cursor, shape: Shape, start: number, flags: number, value: Draft) => {
   const { octets } = cursor
-  const { targetCount, sourceCount } = counts
-  if (targetCount !== undefined) {
-    const short = shortAt(cursor, targetCount * TARGET_BYTES)
+  if (shape.targetsAt >= 0) {
+    const count = u32le(octets, start + shape.targetsAt)
+    const short = shortAt(cursor, count * TARGET_BYTES)
     if (short !== undefined) return short
-    value.targets = readTargets(cursor, targetCount)
+    value.targets = readTargets(cursor, count)
   }
   value.rawAddress = undefined
   if ((flags & RAW_ADDRESS) !== 0) {
@@ -115,23 +103,22 @@ const readRequest = (cursor: Cursor, flags: number, counts: Counts, value: Draft
   }
   const cqBytes = (flags & CQ_DATA) === 0 ? 0 : 8
   const connidBytes = (flags & CONNID) === 0 ? 0 : 4
-  const sourceBytes = (sourceCount ?? 0) * TARGET_BYTES
-  const short = shortAt(cursor, cqBytes + connidBytes + sourceBytes)
+  const sources = shape.sourcesAt < 0 ? 0 : u32le(octets, start + shape.sourcesAt)
+  const short = shortAt(cursor, cqBytes + connidBytes + sources * TARGET_BYTES)
   if (short !== undefined) return short
   value.cqData = cqBytes === 0 ? undefined : u64le(octets, cursor.at)
   value.connid = connidBytes === 0 ? undefined : u32le(octets, cursor.at + cqBytes)
   cursor.at += cqBytes + connidBytes
-  if (sourceCount !== undefined) {
-    value.sources = readTargets(cursor, sourceCount)
-  }
+  if (shape.sourcesAt >= 0) value.sources = readTargets(cursor, sources)
   return undefined
 }
 
-const readHandshake = (cursor: Cursor, flags: number, counts: Counts, value: Draft, faults: Array<WireError>) => {
+const readHandshake = (cursor: Cursor, shape: Shape, start: number, flags: number, value: Draft) => {
   const { octets } = cursor
-  const members = counts.infoCount! - INFO_COUNT_EXTRA
+  const count = u32le(octets, start + shape.infoAt)
+  const members = count - INFO_COUNT_EXTRA
   if (members < 1 || members > INFO_MEMBERS_MAX)
-    return failed("value", FORMAT, "infoCount", cursor.at - 4, members + INFO_COUNT_EXTRA, "4 to 259")
+    return failed("value", FORMAT, "infoCount", start + shape.infoAt, count, "4 to 259")
   const options = [CONNID, HOST_ID, DEVICE_VERSION, USER_RECEIVE].filter((flag) => (flags & flag) !== 0).length
   const short = shortAt(cursor, 8 * (members + options))
   if (short !== undefined) return short
@@ -145,7 +132,7 @@ const readHandshake = (cursor: Cursor, flags: number, counts: Counts, value: Dra
   }
   const word = (at: number | undefined): number | undefined => {
     if (at === undefined) return undefined
-    paddingFault(octets, at + 4, faults)
+    checkIgnored(cursor, "padding", at + 4)
     return u32le(octets, at)
   }
   value.extraInfo = extraInfo
@@ -159,20 +146,19 @@ const readHandshake = (cursor: Cursor, flags: number, counts: Counts, value: Dra
 }
 
 /** The connection of a reply: a field that is padding without the flag, or the end of CTSDATA. */
-const readReply = (cursor: Cursor, shape: Shape, flags: number, value: Draft, faults: Array<WireError>) => {
+const readReply = (cursor: Cursor, shape: Shape, start: number, flags: number, value: Draft) => {
+  const { octets } = cursor
   const hasConnid = (flags & CONNID) !== 0
-  if (value.kind === "ctsData") {
-    value.connid = undefined
-    if (!hasConnid) return undefined
+  value.connid = undefined
+  if (shape.connidAt >= 0) {
+    if (hasConnid) value.connid = u32le(octets, start + shape.connidAt)
+    else checkIgnored(cursor, "padding", start + shape.connidAt)
+  } else if (hasConnid) {
     const short = shortAt(cursor, 8)
     if (short !== undefined) return short
-    value.connid = u32le(cursor.octets, cursor.at)
-    paddingFault(cursor.octets, cursor.at + 4, faults)
+    value.connid = u32le(octets, cursor.at)
+    checkIgnored(cursor, "padding", cursor.at + 4)
     cursor.at += 8
-  } else if (!hasConnid) {
-    const field = shape.layout.fields.find(({ name }) => name === "connid")!
-    paddingFault(cursor.octets, cursor.at - shape.layout.bytes + field.bit / 8, faults)
-    value.connid = undefined
   }
   return undefined
 }
@@ -188,32 +174,28 @@ export const parseEfaRdm = (octets: Uint8Array, start = 0, end = octets.length):
   const shape = shapeOfType(octets[start]!)
   if (shape === undefined) return failed("unsupported", FORMAT, "type", start, octets[start]!, "a type of version 4")
   if (octets[start + 1] !== VERSION) return failed("reserved", FORMAT, "version", start + 1, octets[start + 1]!, "4")
-  const { layout } = shape
-  const cut = shortage(FORMAT, octets, start, end, layout.bytes)
+  const cut = shortage(FORMAT, octets, start, end, shape.bytes)
   if (cut !== undefined) return cut
-  const all = readFields(layout, octets, start) as Draft & Counts & { readonly flags: number }
-  const { flags } = all
+  const flags = u16le(octets, start + 2)
   const value: Draft = { ...shape.fixed }
-  for (const name in all) if (!DERIVED.has(name)) value[name] = all[name]
-  const faults = [...reservedFaults(layout, octets, start)]
-  const cursor: Cursor = { octets, end, at: start + layout.bytes }
+  for (const { name, at, bits } of shape.words)
+    value[name] = bits === 32 ? u32le(octets, start + at) : u64le(octets, start + at)
+  const cursor: Cursor = { octets, end, at: start + shape.bytes, faults: undefined }
+  for (const at of shape.reserved) checkIgnored(cursor, "reserved", start + at)
   if (shape.fixed.kind === "cts") value.emulatedRead = (flags & EMULATED_READ) !== 0
   if ("creditRequest" in value) value.afterNack = (flags & AFTER_NACK) !== 0
-  const wrongBehind = shape.isRequest
-    ? readRequest(cursor, flags, all, value)
-    : shape.fixed.kind === "handshake"
-      ? readHandshake(cursor, flags, all, value, faults)
-      : readReply(cursor, shape, flags, value, faults)
+  const read = shape.isRequest ? readRequest : shape.infoAt >= 0 ? readHandshake : readReply
+  const wrongBehind = read(cursor, shape, start, flags, value)
   if (wrongBehind !== undefined) return wrongBehind
   const packet = value as unknown as EfaRdm
   const expected = flagsOf(shape, packet)
-  if (flags !== expected) faults.push(wrong("value", FORMAT, "flags", start + 2, flags, `0x${expected.toString(16)}`))
+  if (flags !== expected) fault(cursor, wrong("value", FORMAT, "flags", start + 2, flags, `0x${expected.toString(16)}`))
+  const faults = cursor.faults ?? NO_FAULTS
   if (!("segmentBytes" in packet)) return parsed(packet, cursor.at, end, faults)
   const room = end - cursor.at
   if (packet.segmentBytes > BigInt(room)) {
-    const field = layout.fields.find(({ name }) => name === "segmentBytes")!
-    const at = start + field.bit / 8
-    return failed("length", FORMAT, "segmentBytes", at, packet.segmentBytes, `at most ${room}`)
+    const { at } = shape.words.find(({ name }) => name === "segmentBytes")!
+    return failed("length", FORMAT, "segmentBytes", start + at, packet.segmentBytes, `at most ${room}`)
   }
   return parsed(packet, cursor.at, cursor.at + Number(packet.segmentBytes), faults)
 }
@@ -221,11 +203,14 @@ export const parseEfaRdm = (octets: Uint8Array, start = 0, end = octets.length):
 const handshakeOptions = (value: EfaRdmHandshake): number =>
   [value.connid, value.hostId, value.deviceVersion, value.userReceive].filter((each) => each !== undefined).length
 
-/** Octets of the header, with the sources that requests carry as their data. */
-export const efaRdmBytes = (value: EfaRdm): number => {
+const shapeFor = (value: EfaRdm): Shape => {
   const shape = shapeOf(value)
   if (shape === undefined) throw new EmitError(FORMAT, "kind", 0, "a kind and protocol of version 4")
-  let bytes = shape.layout.bytes
+  return shape
+}
+
+const bytesOf = (shape: Shape, value: EfaRdm): number => {
+  let { bytes } = shape
   if (value.kind === "handshake") return bytes + 8 * (value.extraInfo.length + handshakeOptions(value))
   if (!shape.isRequest) return bytes + (value.kind === "ctsData" && value.connid !== undefined ? 8 : 0)
   if ("targets" in value) bytes += value.targets.length * TARGET_BYTES
@@ -234,6 +219,9 @@ export const efaRdmBytes = (value: EfaRdm): number => {
   if ("cqData" in value && value.cqData !== undefined) bytes += 8
   return bytes + (value.connid === undefined ? 0 : 4)
 }
+
+/** Octets of the header, with the sources that requests carry as their data. */
+export const efaRdmBytes = (value: EfaRdm): number => bytesOf(shapeFor(value), value)
 
 const putHandshake = (value: EfaRdmHandshake, octets: Uint8Array, start: number): void => {
   let at = start
@@ -256,22 +244,32 @@ const putHandshake = (value: EfaRdmHandshake, octets: Uint8Array, start: number)
     pair(uint(value.userReceive.qpn, 32, FORMAT, "qpn"), uint(value.userReceive.queueKey, 32, FORMAT, "queueKey"))
 }
 
+const putWords = (shape: Shape, value: EfaRdm, octets: Uint8Array, start: number): void => {
+  octets.fill(0, start, start + shape.bytes)
+  octets[start] = shape.code
+  octets[start + 1] = VERSION
+  put16le(octets, start + 2, flagsOf(shape, value))
+  const said = value as unknown as Readonly<Record<string, number | bigint>>
+  for (const { name, at, bits } of shape.words) {
+    if (bits === 32) put32le(octets, start + at, uint(said[name] as number, 32, FORMAT, name))
+    else put64le(octets, start + at, uint64(said[name] as bigint, FORMAT, name))
+  }
+  if (shape.connidAt >= 0) put32le(octets, start + shape.connidAt, uint(value.connid ?? 0, 32, FORMAT, "connid"))
+  if ("targets" in value) put32le(octets, start + shape.targetsAt, value.targets.length)
+  if ("sources" in value) put32le(octets, start + shape.sourcesAt, value.sources.length)
+  if (value.kind !== "handshake") return
+  const { length } = value.extraInfo
+  if (length < 1 || length > INFO_MEMBERS_MAX) throw new EmitError(FORMAT, "extraInfo", length, "1 to 256 members")
+  put32le(octets, start + shape.infoAt, length + INFO_COUNT_EXTRA)
+}
+
 /** Writes the header, and the sources that requests carry as their data; the payload goes where it ends. */
 export const emitEfaRdm = (value: EfaRdm, octets: Uint8Array, start = 0): number => {
-  const bytes = efaRdmBytes(value)
+  const shape = shapeFor(value)
+  const bytes = bytesOf(shape, value)
   space(octets, start, bytes, FORMAT)
-  const shape = shapeOf(value)!
-  const fixed: Draft = { ...value, type: shape.code, version: VERSION, flags: 0, connid: value.connid ?? 0 }
-  if ("targets" in value) fixed.targetCount = value.targets.length
-  if ("sources" in value) fixed.sourceCount = value.sources.length
-  if (value.kind === "handshake") {
-    const { length } = value.extraInfo
-    if (length < 1 || length > INFO_MEMBERS_MAX) throw new EmitError(FORMAT, "extraInfo", length, "1 to 256 members")
-    fixed.infoCount = length + INFO_COUNT_EXTRA
-  }
-  writeFields(shape.layout, fixed as never, octets, start)
-  put16le(octets, start + 2, flagsOf(shape, value))
-  let at = start + shape.layout.bytes
+  putWords(shape, value, octets, start)
+  let at = start + shape.bytes
   if (value.kind === "handshake") putHandshake(value, octets, at)
   else if (value.kind === "ctsData" && value.connid !== undefined) {
     put32le(octets, at, uint(value.connid, 32, FORMAT, "connid"))

@@ -14,9 +14,36 @@ export interface Shape {
   readonly classFlags: number
   /** It may have the optional headers of requests. */
   readonly isRequest: boolean
-  /** The mandatory header, without its arrays. */
-  readonly layout: Layout
+  /** Octets of the mandatory header, without its arrays. */
+  readonly bytes: number
+  /** The fields that packets have by their names: 32 or 64 bits each. */
+  readonly words: ReadonlyArray<Word>
+  /** Where reserved words of 32 bits lie. */
+  readonly reserved: ReadonlyArray<number>
+  /** Where counts and the connection lie in the mandatory header; -1: not there. */
+  readonly targetsAt: number
+  readonly sourcesAt: number
+  readonly infoAt: number
+  readonly connidAt: number
 }
+
+export interface Word {
+  readonly name: string
+  /** Octets before it. */
+  readonly at: number
+  readonly bits: 32 | 64
+}
+
+/** Fields that packets do not have by their names: they follow from the rest, or are optional. */
+const DERIVED: ReadonlySet<string> = /* @__PURE__ */ new Set([
+  "type",
+  "version",
+  "flags",
+  "targetCount",
+  "sourceCount",
+  "infoCount",
+  "connid",
+])
 
 const BASE = "type:8 version:8 flags:16"
 const MESSAGE = 0x04
@@ -35,7 +62,32 @@ const shape = (
   classFlags: number,
   isRequest: boolean,
   tagged = false,
-): Shape => ({ code, fixed, tagged, classFlags, isRequest, layout: littleLayout(FORMAT, `${BASE} ${fields}`) })
+): Shape => {
+  const layout: Layout = littleLayout(FORMAT, `${BASE} ${fields}`)
+  const atOf = (name: string): number => {
+    const field = layout.fields.find((each) => each.name === name)
+    return field === undefined ? -1 : field.bit / 8
+  }
+  const words = layout.fields.flatMap(
+    ({ name, bit, bits }): ReadonlyArray<Word> =>
+      DERIVED.has(name) || name === "reserved" ? [] : [{ name, at: bit / 8, bits: bits === 64 ? 64 : 32 }],
+  )
+  const reserved = layout.fields.flatMap(({ name, bit }) => (name === "reserved" ? [bit / 8] : []))
+  return {
+    code,
+    fixed,
+    tagged,
+    classFlags,
+    isRequest,
+    bytes: layout.bytes,
+    words,
+    reserved,
+    targetsAt: atOf("targetCount"),
+    sourcesAt: atOf("sourceCount"),
+    infoAt: atOf("infoCount"),
+    connidAt: atOf("connid"),
+  }
+}
 
 const reply = (code: number, kind: string, fields: string): Shape => shape(code, { kind }, fields, 0, false)
 
@@ -95,19 +147,32 @@ const shapes = /* @__PURE__ */ ((): ReadonlyArray<Shape> => [
   ...messages(145, "runtRead", false, `${READ_BACK} offset:64 runtBytes:64`),
 ])()
 
-const byCode = /* @__PURE__ */ ((): ReadonlyMap<number, Shape> => new Map(shapes.map((each) => [each.code, each])))()
+const byCode = /* @__PURE__ */ ((): ReadonlyArray<Shape | undefined> => {
+  const table = new Array<Shape | undefined>(256).fill(undefined)
+  for (const each of shapes) table[each.code] = each
+  return table
+})()
 
-const nameOf = (fixed: Readonly<Record<string, unknown>>, tagged: boolean): string =>
-  `${fixed.kind}/${fixed.protocol ?? ""}/${fixed.deliveryComplete ?? false}/${tagged}`
-
-const byName = /* @__PURE__ */ ((): ReadonlyMap<string, Shape> =>
-  new Map(shapes.map((each) => [nameOf(each.fixed, each.tagged), each])))()
+/** By kind, protocol ("" where the kind has none), and whether it is confirmed (1) and tagged (2). */
+const byName = /* @__PURE__ */ ((): Readonly<Record<string, Record<string, Array<Shape | undefined>>>> => {
+  const table: Record<string, Record<string, Array<Shape | undefined>>> = {}
+  for (const each of shapes) {
+    const [kind, protocol] = [`${each.fixed.kind}`, `${each.fixed.protocol ?? ""}`]
+    const place = (each.fixed.deliveryComplete === true ? 1 : 0) + (each.tagged ? 2 : 0)
+    table[kind] ??= {}
+    table[kind][protocol] ??= [undefined, undefined, undefined, undefined]
+    table[kind][protocol][place] = each
+  }
+  return table
+})()
 
 /** The shape of a type, or undefined for one that is deprecated, reserved or not supported. */
-export const shapeOfType = (code: number): Shape | undefined => byCode.get(code)
+export const shapeOfType = (code: number): Shape | undefined => byCode[code]
 
 /** The shape of a packet; undefined for one that TypeScript would not have let through. */
-export const shapeOf = (value: EfaRdm): Shape | undefined =>
-  byName.get(
-    nameOf(value as unknown as Readonly<Record<string, unknown>>, value.kind === "message" && value.tag !== undefined),
-  )
+export const shapeOf = (value: EfaRdm): Shape | undefined => {
+  const { kind } = value
+  const tagged = kind === "message" && value.tag !== undefined ? 2 : 0
+  const confirmed = "deliveryComplete" in value && value.deliveryComplete ? 1 : 0
+  return byName[kind]?.["protocol" in value ? value.protocol : ""]?.[confirmed + tagged]
+}
