@@ -1,9 +1,11 @@
 import { srd } from "@rdmakit/cc-srd"
+import { Refusal, VerbsCodec } from "@rdmakit/codec"
+import { Layout, Packet, PacketPool } from "@rdmakit/packet"
 import { type Completion, WcStatus, WrOpcode } from "@rdmakit/protocol"
 import { leafSpine, star } from "@rdmakit/topology"
 import { srdVerbs } from "@rdmakit/transport-srd"
 import { describe, expect, it } from "vitest"
-import { sharedBufferSwitches, VerbsNetwork } from "../../src/index.ts"
+import { frameObserver, sharedBufferSwitches, VerbsNetwork } from "../../src/index.ts"
 import { remoteOf, type SrdEnd, sgeOf, srdEnds, toEnd, unmakeEnd } from "./srdEnds.ts"
 
 const MS = 1e9
@@ -192,6 +194,42 @@ describe("a peer that is cut off", () => {
     }
     expect(a.device.counters.retrans_pkts).toBeGreaterThan(0)
   })
+})
+
+it("every packet has as many octets as it takes on the wire, and is read back from them", () => {
+  let wireBytes = 0
+  const kinds = new Set<number>()
+  const back = new Packet(new PacketPool())
+  const codec = new VerbsCodec()
+  const onFrame = frameObserver((_now, _node, octets, start, end) => {
+    // Without FCS, preamble and gap.
+    expect(end - start).toBe(wireBytes - 24)
+    back.at(back.pool.alloc())
+    expect(codec.decodeFrame(octets, start, end, back)).toBe(Refusal.None)
+    kinds.add(back.pool.extension[back.extend() + Layout.EXT.segment]! & 31)
+    back.pool.release(back.handle)
+  })
+  const network = new VerbsNetwork({
+    graph: star(2, { ...LINK, loss: 0.05 }),
+    switches,
+    transport: srdVerbs({ controller }),
+    onPacket: (now, node, packet, outward) => {
+      wireBytes = packet.wireBytes
+      onFrame(now, node, packet, outward)
+    },
+  })
+  const ends = srdEnds(network.devices)
+  const [a, b] = ends as [SrdEnd, SrdEnd]
+  const common = { signaled: true, immediate: 7, datagram: toEnd(a, ends, 1), ...remoteOf(b, 0) }
+  for (let id = 0; id < 20; id++) b.qp.postRecv({ id, sges: [sgeOf(b, 0, 4096)] })
+  for (const [id, bytes] of [0, 1, 2, 3, 4096].entries()) {
+    for (const opcode of [WrOpcode.Send, WrOpcode.SendWithImm, WrOpcode.RdmaWrite, WrOpcode.RdmaWriteWithImm])
+      a.qp.postSend({ ...common, id, opcode, sges: [sgeOf(a, 0, bytes)] })
+    a.qp.postSend({ ...common, id, opcode: WrOpcode.RdmaRead, sges: [sgeOf(a, 0, 3 * bytes)] })
+  }
+  network.run()
+  expect(drain(a.cq).map(({ status }) => status)).toEqual(new Array(25).fill(WcStatus.Success))
+  expect([...kinds].sort((one, other) => one - other)).toEqual([1, 2, 3, 4, 5, 17, 18])
 })
 
 it("the same seed is the same run, packet for packet", () => {
