@@ -52,7 +52,7 @@ export const workFailed = (
     operation,
     status: statusName(completion.status),
     completion,
-    cause: queuePair?.firstFailure,
+    firstFailure: queuePair?.firstFailure,
     event: queuePair?.lastEvent,
   })
 }

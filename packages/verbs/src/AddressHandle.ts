@@ -4,7 +4,7 @@ import type { Effect } from "effect"
 import type { DeviceState } from "./DeviceState.ts"
 import { chooseGid, parseGid } from "./Gid.ts"
 import { Lifetime } from "./Lifetime.ts"
-import type { VerbsError } from "./VerbsError.ts"
+import { hasFields, type VerbsError, wrongType } from "./VerbsError.ts"
 
 /** Where packets go (struct ibv_ah_attr). */
 export interface Address {
@@ -27,7 +27,15 @@ export interface Address {
 const HOP_LIMIT = 64
 
 /** With everything that was left out. @throws VerbsError EINVAL for a text that is no GID, ENOENT when no GID of the port will do */
-export const vectorOf = (address: Address, gids: ReadonlyArray<GidEntry>): AddressVector => {
+export const vectorOf = (
+  address: Address,
+  gids: ReadonlyArray<GidEntry>,
+  verb = "create_ah",
+  attribute = "address",
+): AddressVector => {
+  if (!hasFields(address)) throw wrongType(verb, attribute, address, "give { gid }, and what else differs")
+  if (typeof address.gid !== "string" && !(address.gid instanceof Uint8Array))
+    throw wrongType(verb, `${attribute}.gid`, address.gid, "give 16 octets, or text")
   const destinationGid = typeof address.gid === "string" ? parseGid(address.gid) : address.gid
   return {
     port: address.port ?? 1,

@@ -209,7 +209,7 @@ export class CompletionQueue {
               operation,
               status: statusName(completion.status),
               completion,
-              cause: owner.firstFailure,
+              firstFailure: owner.firstFailure,
               event: owner.lastEvent,
             }),
           ),

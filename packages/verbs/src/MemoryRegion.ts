@@ -1,8 +1,9 @@
-import type {
-  Device,
-  Allocation as DeviceAllocation,
-  MemoryRegion as DeviceRegion,
-  MemoryWindow as DeviceWindow,
+import {
+  type Device,
+  type Allocation as DeviceAllocation,
+  ProtectionDomain as DeviceDomain,
+  type MemoryRegion as DeviceRegion,
+  type MemoryWindow as DeviceWindow,
 } from "@rdmakit/device"
 import type { Sge } from "@rdmakit/protocol"
 import { Effect } from "effect"
@@ -10,7 +11,7 @@ import type { DeviceState } from "./DeviceState.ts"
 import { Lifetime } from "./Lifetime.ts"
 import { type AccessName, accessBits, accessNames } from "./Names.ts"
 import type { ProtectionDomain } from "./ProtectionDomain.ts"
-import { attempt, VerbsError } from "./VerbsError.ts"
+import { attempt, hasFields, VerbsError, wrongType } from "./VerbsError.ts"
 
 /** Memory of a peer, as work requests name it. Plain data: it may travel by any channel. */
 export interface RemoteMemory {
@@ -65,7 +66,13 @@ export interface RegionPlace {
 }
 
 /** Where a region's octets are, as the device is told. */
-export const placeIn = (memory: Allocation, place: RegionPlace = {}) => {
+export const placeIn = (verb: string, memory: Allocation, place: RegionPlace = {}) => {
+  if (!(memory instanceof Allocation)) throw wrongType(verb, "memory", memory, "give what `allocate` made")
+  if (!hasFields(place)) throw wrongType(verb, "place", place, "give { offset, length, iova }, or leave it out")
+  for (const field of ["offset", "length", "iova"] as const) {
+    const value = place[field]
+    if (value !== undefined && !Number.isSafeInteger(value)) throw wrongType(verb, field, value, "give a whole number")
+  }
   const { offset = 0, length = memory.length - offset, iova } = place
   return { address: memory.address + offset, length, ...(iova === undefined ? {} : { iova }) }
 }
@@ -135,12 +142,16 @@ export class MemoryRegion implements MemoryRange {
   /** Changes what it covers, whose it is or what it allows (ibv_rereg_mr). Fails with EBUSY while windows are bound to it. */
   rereg(change: RegionChange): Effect.Effect<void, VerbsError> {
     return attempt(() => {
+      if (!hasFields(change))
+        throw wrongType("rereg_mr", "change", change, "give { access, protectionDomain, memory, place }")
       const { access, protectionDomain, memory, place } = change
+      if (protectionDomain !== undefined && !(protectionDomain?.handle instanceof DeviceDomain))
+        throw wrongType("rereg_mr", "protectionDomain", protectionDomain, "give one of this device")
       const moves = memory !== undefined || place !== undefined
       this.handle.rereg({
-        ...(access === undefined ? {} : { access: accessBits(access) }),
+        ...(access === undefined ? {} : { access: accessBits(access, "rereg_mr") }),
         ...(protectionDomain === undefined ? {} : { pd: protectionDomain.handle }),
-        ...(moves ? { translation: placeIn(memory ?? this.registered, place) } : {}),
+        ...(moves ? { translation: placeIn("rereg_mr", memory === undefined ? this.registered : memory, place) } : {}),
       })
       if (memory !== undefined) this.registered = memory
     })

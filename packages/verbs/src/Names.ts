@@ -1,5 +1,5 @@
 import { Access, type QpState, type WcOpcode, type WcStatus } from "@rdmakit/protocol"
-import { VerbsError } from "./VerbsError.ts"
+import { VerbsError, wrongType } from "./VerbsError.ts"
 
 /** By code: the name after IBV_WC_, what `ibv_wc_status_str` prints, and what to look at. */
 const STATUSES = [
@@ -30,7 +30,11 @@ const STATUSES = [
     "remote access error",
     "the rkey (no lkey), its bounds, and the access flags of region and queue pair there",
   ],
-  ["REM_OP_ERR", "remote operation error", "the peer's receive, which is too short, or its completions"],
+  [
+    "REM_OP_ERR",
+    "remote operation error",
+    "the peer's receive, which is too short, or its completions; of SRD, that the peer has an address handle for this side",
+  ],
   [
     "RETRY_EXC_ERR",
     "transport retry counter exceeded",
@@ -42,12 +46,20 @@ const STATUSES = [
     "the peer's receives, too few or too late: post more, or connect with rnrRetry 7",
   ],
   ["LOC_RDD_VIOL_ERR", "local RDD violation error", ""],
-  ["REM_INV_RD_REQ_ERR", "remote invalid RD request", ""],
+  [
+    "REM_INV_RD_REQ_ERR",
+    "remote invalid RD request",
+    "of SRD, the queue pair that it was for: its number, its state, its queue key",
+  ],
   ["REM_ABORT_ERR", "aborted error", ""],
   ["INV_EECN_ERR", "invalid EE context number", ""],
   ["INV_EEC_STATE_ERR", "invalid EE context state", ""],
   ["FATAL_ERR", "fatal error", ""],
-  ["RESP_TIMEOUT_ERR", "response timeout error", ""],
+  [
+    "RESP_TIMEOUT_ERR",
+    "response timeout error",
+    "of SRD, the peer's address and the links to it: nobody answers there",
+  ],
   ["GENERAL_ERR", "general error", ""],
   ["TM_ERR", "TM error", ""],
   ["TM_RNDV_INCOMPLETE", "TM software rendezvous", ""],
@@ -106,6 +118,8 @@ export type AccessName = keyof typeof ACCESS
 
 /** The bits of `ibv_access_flags` for names. @throws VerbsError EINVAL for a name that is none */
 export const accessBits = (names: ReadonlyArray<AccessName>, verb = "reg_mr", attribute = "access"): number => {
+  const remedy = `use ${Object.keys(ACCESS).join(", ")}`
+  if (!Array.isArray(names as unknown)) throw wrongType(verb, attribute, names, `give an array of names: ${remedy}`)
   let bits = 0
   for (const name of names) {
     if (!Object.hasOwn(ACCESS, name)) {
@@ -114,7 +128,7 @@ export const accessBits = (names: ReadonlyArray<AccessName>, verb = "reg_mr", at
         verb,
         attribute,
         problem: `"${name}" is no access flag`,
-        remedy: `use ${Object.keys(ACCESS).join(", ")}`,
+        remedy,
       })
     }
     bits |= ACCESS[name]

@@ -10,7 +10,7 @@ import { Allocation, MemoryRegion, MemoryWindow, placeIn, type RegionPlace } fro
 import { type AccessName, accessBits } from "./Names.ts"
 import { QueuePair } from "./QueuePair.ts"
 import { SharedReceiveQueue } from "./SharedReceiveQueue.ts"
-import { VerbsError } from "./VerbsError.ts"
+import { VerbsError, wrongType } from "./VerbsError.ts"
 
 /** What a queue pair is made of (struct ibv_qp_init_attr). */
 export interface QueuePairOptions {
@@ -43,6 +43,7 @@ const NO_HEADER = new Uint8Array(0)
 /** Bytes, as a number or as text such as "64KiB". @throws VerbsError EINVAL */
 export const bytesOf = (size: number | string): number => {
   if (typeof size === "number") return size
+  if (typeof size !== "string") throw wrongType("allocate", "bytes", size, 'say 4096 or "64KiB"')
   try {
     return parseSize(size)
   } catch (error) {
@@ -112,7 +113,7 @@ export class ProtectionDomain {
     place: RegionPlace = {},
   ): Effect.Effect<MemoryRegion, VerbsError, Scope.Scope> {
     return scoped(() => {
-      const handle = this.handle.regMr({ ...placeIn(memory, place), access: accessBits(access) })
+      const handle = this.handle.regMr({ ...placeIn("reg_mr", memory, place), access: accessBits(access) })
       return new MemoryRegion(this.state, handle, memory)
     })
   }

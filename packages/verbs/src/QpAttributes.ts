@@ -3,6 +3,7 @@ import type { AddressVector, GidEntry } from "@rdmakit/protocol"
 import { type Address, vectorOf } from "./AddressHandle.ts"
 import { type AccessName, accessBits, accessNames, type StateName, stateName, stateOf } from "./Names.ts"
 import { ackTimeout, rnrTimer, type TimeCode, type TimeSetting } from "./Timing.ts"
+import { hasFields, wrongType } from "./VerbsError.ts"
 
 type InWords = "state" | "currentState" | "accessFlags" | "timeout" | "minRnrTimer" | "address" | "alternatePath"
 
@@ -36,22 +37,25 @@ export interface QpStatus extends Omit<DeviceAttributes, InWords> {
   readonly address: AddressVector | undefined
 }
 
+const VERB = "modify_qp"
+
 /** In the units of the device. @throws VerbsError EINVAL, ENOENT */
 export const attributesOf = (
   state: StateName | undefined,
   attributes: QpAttributes,
   gids: ReadonlyArray<GidEntry>,
 ): DeviceAttributes => {
+  if (!hasFields(attributes)) throw wrongType(VERB, "attributes", attributes, "give an object, or leave it out")
   const { currentState, accessFlags, timeout, minRnrTimer, address, alternatePath, ...same } = attributes
   return {
     ...same,
     state: state === undefined ? undefined : stateOf(state),
     currentState: currentState === undefined ? undefined : stateOf(currentState),
-    accessFlags: accessFlags === undefined ? undefined : accessBits(accessFlags, "modify_qp", "accessFlags"),
+    accessFlags: accessFlags === undefined ? undefined : accessBits(accessFlags, VERB, "accessFlags"),
     timeout: timeout === undefined ? undefined : ackTimeout(timeout).code,
     minRnrTimer: minRnrTimer === undefined ? undefined : rnrTimer(minRnrTimer).code,
-    address: address === undefined ? undefined : vectorOf(address, gids),
-    alternatePath: alternatePath === undefined ? undefined : vectorOf(alternatePath, gids),
+    address: address === undefined ? undefined : vectorOf(address, gids, VERB),
+    alternatePath: alternatePath === undefined ? undefined : vectorOf(alternatePath, gids, VERB, "alternatePath"),
   }
 }
 

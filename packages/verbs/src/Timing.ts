@@ -1,5 +1,5 @@
 import { formatTime, MICROSECOND, NANOSECOND, NEVER, type Time, tryParseTime, UnitError } from "@rdmakit/units"
-import { VerbsError } from "./VerbsError.ts"
+import { hasFields, VerbsError, wrongType } from "./VerbsError.ts"
 
 /**
  * A span of time as queue pairs are told it: a text with its unit, such as "640us", which is rounded up to the next span that
@@ -44,7 +44,9 @@ const choose = (attribute: string, table: ReadonlyArray<TimeCode>, setting: Time
   const spans = [...table].sort((a, b) => a.delayPs - b.delayPs)
   const longest = spans.findLast((entry) => entry.delayPs !== NEVER)!
   const range = `${spans[0]!.text} to ${longest.text}`
-  if (typeof setting === "object") {
+  if (typeof setting !== "string") {
+    if (!hasFields(setting))
+      throw wrongType("modify_qp", attribute, setting, 'give a time, as "640us", or { code: 12 }')
     const entry = table[setting.code]
     if (entry === undefined) throw refuse(attribute, `code ${setting.code}`, "give a code from 0 to 31")
     return entry

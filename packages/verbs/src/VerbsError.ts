@@ -21,6 +21,22 @@ export class VerbsError extends Data.TaggedError("VerbsError")<{
   }
 }
 
+/** A value as a message shows it, whatever it is. */
+const shown = (value: unknown): string => {
+  if (typeof value === "string") return `"${value}"`
+  if (value === undefined) return "nothing"
+  if (value === null || typeof value === "number" || typeof value === "boolean") return String(value)
+  return Array.isArray(value) ? "an array" : typeof value === "object" ? "an object" : `a ${typeof value}`
+}
+
+/** Refuses a value that no compiler has checked. */
+export const wrongType = (verb: string, attribute: string, found: unknown, remedy: string): VerbsError =>
+  new VerbsError({ errno: "EINVAL", verb, attribute, problem: `found ${shown(found)}`, remedy })
+
+/** Whether it may have fields: an object, and no array. */
+export const hasFields = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
 /** What a call has thrown, as this package says it. A fault of ours stays what it is. */
 export const refusalOf = (thrown: unknown): VerbsError => {
   if (thrown instanceof VerbsError) return thrown

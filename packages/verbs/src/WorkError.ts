@@ -21,21 +21,22 @@ export class WorkFailed extends Data.TaggedError("WorkFailed")<{
    * The first completion of the queue pair that failed and was not flushed: the one that says why. undefined: there is none on
    * this side, as when the peer's request was the cause, or the program moved the queue pair to ERR.
    */
-  readonly cause: Completion | undefined
+  readonly firstFailure: Completion | undefined
   /** The last asynchronous event of the queue pair, which says what a responder objected to. */
   readonly event: string | undefined
 }> {
-  /** The status to go by: that of `cause` where this request was only flushed. */
+  /** The status to go by: that of `firstFailure` where this request was only flushed. */
   get diagnosis(): StatusName {
-    return this.cause === undefined ? this.status : statusName(this.cause.status)
+    return statusName((this.firstFailure ?? this.completion).status)
   }
 
   override get message(): string {
-    const { completion, cause, event } = this
+    const { completion, firstFailure, event } = this
     const own = `${this.operation} on QP ${hex(completion.qpn)}: ${this.status}: ${statusText(completion.status)}`
     if (completion.status !== WcStatus.WrFlushErr) return `${own}${advised(completion.status, "; ")}`
-    if (cause !== undefined) {
-      return `${own}; before it failed another with ${statusName(cause.status)}${advised(cause.status, ": ")}`
+    if (firstFailure !== undefined) {
+      const { status } = firstFailure
+      return `${own}; before it failed another with ${statusName(status)}${advised(status, ": ")}`
     }
     if (event !== undefined) return `${own}; the queue pair had the event ${event}`
     return `${own}; the queue pair was moved to ERR`

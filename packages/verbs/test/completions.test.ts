@@ -1,5 +1,5 @@
 import type { Completion } from "@rdmakit/protocol"
-import { Effect, Exit, Fiber, Option, Stream } from "effect"
+import { Cause, Effect, Exit, Fiber, Option, Stream } from "effect"
 import { describe, expect, it } from "vitest"
 import { CqOverrun, statusName, WorkLost } from "../src/index.ts"
 import { end, pair } from "./ends.ts"
@@ -259,8 +259,36 @@ describe("requests that never complete", () => {
         yield* Effect.sleep("1 micros")
         yield* left.qp.modify("ERR")
         const error = yield* Fiber.join(receive)
-        expect(error).toMatchObject({ _tag: "WorkFailed", status: "WR_FLUSH_ERR", cause: undefined, event: undefined })
+        expect(error).toMatchObject({
+          _tag: "WorkFailed",
+          status: "WR_FLUSH_ERR",
+          firstFailure: undefined,
+          event: undefined,
+        })
         expect(error.message).toContain("was moved to ERR")
+      }),
+    ))
+
+  it("are flushed after one that failed, and are told of in one sentence", () =>
+    resultOf(
+      Effect.gen(function* () {
+        const { left, right } = yield* pair()
+        const nowhere = { address: right.memory.address, rkey: right.memory.rkey ^ 1 }
+        const both = [
+          left.qp.write(left.memory.range(0, 8), nowhere),
+          left.qp.write(left.memory.range(0, 8), right.memory),
+        ]
+        const [first, second] = yield* Effect.all(both.map(Effect.flip), { concurrency: "unbounded" })
+        expect(first).toMatchObject({ status: "REM_ACCESS_ERR", diagnosis: "REM_ACCESS_ERR" })
+        expect(second).toMatchObject({ status: "WR_FLUSH_ERR", diagnosis: "REM_ACCESS_ERR" })
+        // It is no error of its own, which whoever prints an error would print behind it.
+        expect((second as Error).cause).toBeUndefined()
+        const told = Cause.pretty(Cause.fail(second))
+          .split("\n")
+          .filter((line) => !line.startsWith("    at "))
+        expect(told).toEqual([
+          expect.stringMatching(/^WorkFailed: rdma write on QP .*before it failed another with REM_ACCESS_ERR: /),
+        ])
       }),
     ))
 })

@@ -1,0 +1,110 @@
+import { Cause, Effect, Exit, type Scope } from "effect"
+import { describe, expect, it } from "vitest"
+import { VerbsError } from "../src/index.ts"
+import { end } from "./ends.ts"
+import { resultOf } from "./program.ts"
+
+/** What programs that no compiler has checked hand in. */
+const WRONG: ReadonlyArray<unknown> = [null, "nonsense", "", Number.NaN, -1, 1.5, true, 5n, {}, [], [null], () => 0]
+
+const words = (value: unknown): string =>
+  typeof value === "bigint"
+    ? `${value}n`
+    : typeof value === "function"
+      ? "a function"
+      : (JSON.stringify(value) ?? "NaN")
+
+/** That is outside of the memory, and no wrong type: EFAULT. */
+const isBefore = (value: unknown): boolean => value === -1
+const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0
+
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value)
+
+type Attempt = (value: never) => Effect.Effect<unknown, unknown, Scope.Scope>
+
+/** What became of wrong values in the place of a field, where they were not refused with EINVAL and the field's name. */
+const taken = (field: string, attempt: Attempt, isRight: (value: unknown) => boolean = () => false) =>
+  Effect.gen(function* () {
+    const wrong: Array<string> = []
+    for (const value of WRONG.filter((each) => !isRight(each))) {
+      const exit = yield* Effect.exit(Effect.scoped(Effect.suspend(() => attempt(value as never))))
+      const error = Exit.isSuccess(exit) ? "taken" : Cause.squash(exit.cause)
+      const isRefused = error instanceof VerbsError && error.errno === "EINVAL"
+      if (!isRefused || error.attribute?.split(".").at(-1) !== field)
+        wrong.push(`${field} ${words(value)}: ${String(error)}`)
+    }
+    return wrong
+  })
+
+describe("values of a wrong type", () => {
+  it("are refused by modify, and the attribute is named", () => {
+    const found = resultOf(
+      Effect.gen(function* () {
+        const [left, right] = [yield* end(0), yield* end(1)]
+        const { gid, qpn, psn } = right.qp.endpoint
+        const init = { port: 1, pkeyIndex: 0, accessFlags: ["remote-write"] as const }
+        const address = { gid }
+        const responder = { destinationQp: qpn, receivePsn: psn, responderResources: 1, minRnrTimer: "640us" }
+        const rtr = { address, pathMtuBytes: 1024, ...responder }
+        const rts = { sendPsn: 0, timeout: "67.1ms", retryCount: 7, rnrRetry: 7, initiatorDepth: 1 }
+        const all: Array<string> = []
+        all.push(...(yield* taken("state", (value) => left.qp.modify(value, init))))
+        for (const field of Object.keys(init)) {
+          const attempt: Attempt = (value) => left.qp.modify("INIT", { ...init, [field]: value })
+          all.push(...(yield* taken(field, attempt, field === "accessFlags" ? isEmpty : undefined)))
+        }
+        yield* left.qp.modify("INIT", init)
+        for (const field of Object.keys(rtr)) {
+          const attempt: Attempt = (value) => left.qp.modify("RTR", { ...rtr, [field]: value })
+          // Of an address without a GID, that is what is named.
+          all.push(...(yield* taken(field, attempt, field === "address" ? isObject : undefined)))
+        }
+        for (const field of [
+          "gid",
+          "sourceGidIndex",
+          "trafficClass",
+          "hopLimit",
+          "flowLabel",
+          "serviceLevel",
+          "port",
+        ]) {
+          const attempt: Attempt = (value) => left.qp.modify("RTR", { ...rtr, address: { gid, [field]: value } })
+          // What is null counts as left out.
+          all.push(...(yield* taken(field, attempt, (value) => value === null && field !== "gid")))
+        }
+        yield* left.qp.modify("RTR", rtr)
+        for (const field of [...Object.keys(rts), "currentState"])
+          all.push(...(yield* taken(field, (value) => left.qp.modify("RTS", { ...rts, [field]: value }))))
+        yield* left.qp.modify("RTS", rts)
+        return all
+      }),
+    )
+    expect(found).toEqual([])
+  })
+
+  it("are refused where memory is made and registered", () => {
+    const found = resultOf(
+      Effect.gen(function* () {
+        const { context, domain, memory } = yield* end(0)
+        const pages = yield* context.allocate("64KiB")
+        return [
+          ...(yield* taken("bytes", (value) => domain.memory(value))),
+          ...(yield* taken("bytes", (value) => context.allocate(value))),
+          ...(yield* taken("access", (value) => domain.memory(64, value), isEmpty)),
+          ...(yield* taken("memory", (value) => domain.register(value))),
+          ...(yield* taken("access", (value) => domain.register(pages, value), isEmpty)),
+          ...(yield* taken("place", (value) => domain.register(pages, [], value), isObject)),
+          ...(yield* taken("offset", (offset) => domain.register(pages, [], { offset }), isBefore)),
+          ...(yield* taken("length", (length) => domain.register(pages, [], { length }))),
+          ...(yield* taken("iova", (iova) => domain.register(pages, [], { iova }))),
+          ...(yield* taken("access", (access) => memory.rereg({ access }), isEmpty)),
+          ...(yield* taken("memory", (value) => memory.rereg({ memory: value }))),
+          ...(yield* taken("protectionDomain", (value) => memory.rereg({ protectionDomain: value }))),
+          ...(yield* taken("length", (length) => memory.rereg({ place: { length } }))),
+          ...(yield* taken("type", (type) => domain.memoryWindow(type))),
+        ]
+      }),
+    )
+    expect(found).toEqual([])
+  })
+})
