@@ -132,7 +132,7 @@ export class IwarpWorld implements World, MpaStreamHost {
     }
     socket.uncork()
     this.tell(engine)
-    if (engine.over) stream.end()
+    if (engine.over) stream.close()
     else if (engine.hasData && !socket.writableNeedDrain) this.kick(engine)
   }
 

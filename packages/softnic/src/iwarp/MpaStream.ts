@@ -177,7 +177,8 @@ export class MpaStream implements StreamEnd {
     else this.close()
   }
 
-  private close(): void {
+  /** The socket has closed, or its queue pair has failed: whoever has it is told. */
+  close(): void {
     if (this.over) return
     this.handshake.handleClose(this.host.clock.now())
     this.flush()
