@@ -1,6 +1,6 @@
 import type { KernelName, NativeRun, RunOutcome, Watch } from "@rdmakit/fabric"
 import { hash32 } from "@rdmakit/units"
-import { randomCase, startedRun } from "./randomNetwork.ts"
+import { type RandomCase, randomCase, startedRun } from "./randomNetwork.ts"
 
 /** Looks at ports while a run goes on, between events and in them, and keeps a digest of what it saw. */
 class Onlooker implements Watch {
@@ -36,8 +36,11 @@ export interface Played {
   readonly alive: number
 }
 
-export const played = (seed: number, kernel: KernelName): Played => {
-  const run = startedRun(randomCase(seed), kernel)
+const same = (random: RandomCase): RandomCase => random
+
+/** @param change what is another than the seed has it */
+export const played = (seed: number, kernel: KernelName, change = same): Played => {
+  const run = startedRun(change(randomCase(seed)), kernel)
   // Some runs are watched: a kernel that is looked at decides in other moments.
   const onlooker = seed % 3 === 0 ? new Onlooker(run, seed % 2 === 0 ? 700_000 : 1e6) : undefined
   if (onlooker !== undefined) run.watch(onlooker)
@@ -52,9 +55,9 @@ const summaryOf = ({ outcome, seen, alive }: Played): Record<string, unknown> =>
 }
 
 /** What the fused kernel makes of a random case that is not what the exact one does, in words; undefined: nothing. */
-export const kernelDifference = (seed: number): string | undefined => {
-  const exact = played(seed, "exact")
-  const fused = played(seed, "fused")
+export const kernelDifference = (seed: number, change = same): string | undefined => {
+  const exact = played(seed, "exact", change)
+  const fused = played(seed, "fused", change)
   const { flows } = exact.outcome
   for (let flow = 0; flow < flows.count; flow++) {
     const [a, b] = [flows.finished[flow], fused.outcome.flows.finished[flow]]

@@ -1,5 +1,19 @@
+import { srd } from "@rdmakit/cc-srd"
+import { srdConfig, srdFlows } from "@rdmakit/transport-srd"
 import { describe, expect, it } from "vitest"
 import { kernelDifference, played } from "./kernelDifference.ts"
+import type { RandomCase } from "./randomNetwork.ts"
+
+/** The same network and flows under SRD, with ports that change all the time. */
+const underSrd = (random: RandomCase): RandomCase => ({
+  ...random,
+  options: {
+    ...random.options,
+    controller: srd(),
+    makeTransport: (controller) => srdFlows(srdConfig({ controller, mtuBytes: 1000, renewAfterPackets: 4 })),
+  },
+  switchSettings: { ...random.switchSettings, loadBalancer: "entropy" },
+})
 
 describe("exact and fused kernel", () => {
   it.each(Array.from({ length: 10 }, (_, tens) => tens))(
@@ -10,6 +24,14 @@ describe("exact and fused kernel", () => {
     },
     60_000,
   )
+
+  it("give the same under SRD, which takes other ways all the time", () => {
+    const differences = Array.from({ length: 40 }, (_, seed) => kernelDifference(seed, underSrd))
+    expect(differences.filter((text) => text !== undefined)).toEqual([])
+    const outcomes = Array.from({ length: 40 }, (_, seed) => played(seed, "fused", underSrd).outcome)
+    expect(outcomes.filter(({ retransmissions }) => retransmissions > 0).length).toBeGreaterThan(5)
+    expect(outcomes.filter(({ flowsFinished, flowsTotal }) => flowsFinished === flowsTotal).length).toBeGreaterThan(20)
+  }, 60_000)
 
   it("is asked of networks that pause, drop, mark, lose and fail", () => {
     const outcomes = Array.from({ length: 40 }, (_, seed) => played(seed, "fused").outcome)
