@@ -1,0 +1,52 @@
+import { connect, type Socket } from "node:net"
+import { afterAll, describe, expect, it } from "vitest"
+import { type IwarpNic, openIwarp } from "../src/index.ts"
+
+const PORT = 21_005 + (process.pid % 300) * 40
+const HOST = "127.0.0.15"
+const opened: Array<IwarpNic> = []
+const open = async (): Promise<IwarpNic> => {
+  const nic = await openIwarp({ address: HOST, meetingPort: PORT, device: { seed: 1 } })
+  opened.push(nic)
+  return nic
+}
+afterAll(() => {
+  for (const nic of opened) nic.close()
+})
+
+/** What comes back until the other side closes. */
+const said = (octets: Uint8Array): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const pieces: Array<Buffer> = []
+    const socket: Socket = connect({ host: HOST, port: PORT }, () => socket.write(octets))
+    socket.on("data", (piece) => pieces.push(piece))
+    socket.on("error", reject)
+    socket.on("end", () => {
+      socket.end()
+      resolve(Buffer.concat(pieces))
+    })
+  })
+
+const request = (revision: number, privateData: Uint8Array): Uint8Array => {
+  const header = Buffer.concat([Buffer.from("MPA ID Req Frame"), Buffer.of(0x50, revision, 0, 4 + privateData.length)])
+  // Peer to peer by a WRITE of no octets; one READ each way (RFC 6581 §9.1).
+  return Buffer.concat([header, Buffer.of(0x80, 1, 0x80, 1), privateData])
+}
+
+describe("streams that are none of iWARP's", () => {
+  it("are closed, or refused in MPA's words", async () => {
+    await open()
+    expect((await said(Buffer.from("GET / HTTP/1.1\r\nHost: here\r\n\r\n"))).length).toBeLessThanOrEqual(24)
+    // A reply with R, the bit that rejects: who asks is no queue pair.
+    const refused = await said(request(2, Buffer.from("nobody")))
+    expect(refused.subarray(0, 16).toString()).toBe("MPA ID Rep Frame")
+    expect(refused[16]! & 0x20).toBe(0x20)
+    const revision = await said(request(7, Buffer.alloc(0)))
+    expect(revision[16]! & 0x20).toBe(0x20)
+  })
+
+  it("cannot be at a port that somebody has", async () => {
+    await expect(openIwarp({ address: HOST, meetingPort: PORT })).rejects.toThrow(/meetingPort: found .*EADDRINUSE/)
+    await expect(openIwarp({ address: "nowhere" })).rejects.toThrow("address: found nowhere, expected an address")
+  })
+})
