@@ -147,8 +147,8 @@ export const srd4: Figure = {
   systems: [srd, tcp],
   probe: { every: "1ms", flows: all48, until: "120ms" },
   pictures: [
-    { kind: "goodputs", title: "SRD: rate of each flow", every: "1ms", to: "120ms", systems: ["SRD"] },
-    { kind: "goodputs", title: "TCP: rate of each flow", every: "1ms", to: "120ms", systems: ["TCP"] },
+    { kind: "goodputs", title: "SRD: rate of each flow", every: "4ms", to: "120ms", systems: ["SRD"] },
+    { kind: "goodputs", title: "TCP: rate of each flow", every: "4ms", to: "120ms", systems: ["TCP"] },
   ],
   claims: [
     {

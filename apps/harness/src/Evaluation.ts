@@ -1,4 +1,4 @@
-import type { Claim, Figure, Published, Scale, Unit } from "./Claim.ts"
+import type { Claim, Figure, Published, Scale, System, Unit } from "./Claim.ts"
 import { extentOf, type Measured } from "./Experiment.ts"
 import { noiseOf } from "./Noise.ts"
 import { type Order, orderOf, toleranceOf, type Verdict, verdictOf } from "./Verdict.ts"
@@ -86,11 +86,15 @@ const evaluateClaim = (figure: Figure, claim: Claim, runs: ReadonlyArray<Measure
     claim,
     unit: claim.unit,
     tolerance: toleranceOf(claim.mark),
-    noise: noiseOf(claim.metric),
+    noise: figure.systems.some(isOverOther) ? undefined : noiseOf(claim.metric),
     rows: names.map((system) => rowOf(claim, system, values[system]!, scale)),
     order: orderOf(claim, values, scale),
   }
 }
+
+/** Not over reliable connections, which are all that the reference simulator carries. */
+const isOverOther = ({ scenario }: System): boolean =>
+  (scenario.transport as { readonly name?: string } | undefined)?.name !== undefined
 
 const isShown = ({ against, published }: Claim, system: string): boolean =>
   against === undefined || Object.hasOwn(published, system)
