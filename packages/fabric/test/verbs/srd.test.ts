@@ -162,6 +162,7 @@ describe("a peer that is cut off", () => {
     a.qp.postSend(work(3, 2))
     network.run(2 * MS)
     expect(drain(a.cq).map(({ id }) => id)).toEqual([1, 3])
+    expect(network.outstanding()).toEqual(["node 0, queue pair 0x0 (srd): 1 sends, 0 receives"])
     network.run()
     expect(drain(a.cq)).toMatchObject([{ id: 2, status: WcStatus.RespTimeoutErr, vendorError: 13 }])
     expect(network.now / MS).toBeGreaterThan(1000)

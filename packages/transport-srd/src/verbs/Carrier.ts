@@ -36,8 +36,6 @@ export class Carrier implements VerbsEngine {
   readonly qpn = 0
   readonly state = QpState.Rts
   readonly draining = false
-  readonly sendOutstanding = 0
-  readonly receiveOutstanding = 0
   readonly config: SrdVerbsConfig
   readonly host: CarrierHost
   readonly queuePairs = new Map<number, SrdQueuePair>()
@@ -72,8 +70,19 @@ export class Carrier implements VerbsEngine {
     return this.peers
   }
 
-  // --- what a NIC reads
+  // --- what a NIC reads, and who reports
 
+  /** Of all queue pairs. */
+  get sendOutstanding(): number {
+    let count = 0
+    for (const { sendOutstanding } of this.queuePairs.values()) count += sendOutstanding
+    return count
+  }
+  get receiveOutstanding(): number {
+    let count = 0
+    for (const { receiveOutstanding } of this.queuePairs.values()) count += receiveOutstanding
+    return count
+  }
   get node(): number {
     return this.peers[0]?.path.node ?? 0
   }

@@ -109,6 +109,7 @@ export class Outbound extends PeerSender {
     }
     this.write(out, message, offset, bytes)
     this.sendNumber(now, number, out, UDP_PORT)
+    if (isAgain) this.skipEnded()
     return true
   }
 

@@ -6,7 +6,7 @@ export const BASE = 0x1000
 
 const ALL = Access.LocalWrite | Access.RemoteWrite | Access.RemoteRead
 
-/** A little memory with one region over all of it, under a key for local use and one for remote use. */
+/** A little memory with one region over all of it, under even keys for local use and odd ones for remote use. */
 export class TestMemory implements Memory {
   readonly octets: Uint8Array
   /** Keys that are good, each with its rights. */
@@ -25,7 +25,7 @@ export class TestMemory implements Memory {
   check(user: MemoryUser, key: number, remote: boolean, access: number, address: number, bytes: number): MemoryFault {
     if (bytes === 0) return MemoryFault.None
     const rights = this.rights.get(key)
-    if (rights === undefined || remote === (key === LOCAL_KEY)) return MemoryFault.Key
+    if (rights === undefined || remote === ((key & 1) === 0)) return MemoryFault.Key
     if (user.domain !== 1) return MemoryFault.Domain
     if (address < BASE || address + bytes > BASE + this.octets.length) return MemoryFault.Bounds
     return (rights & access) === access ? MemoryFault.None : MemoryFault.Access

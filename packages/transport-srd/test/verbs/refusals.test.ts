@@ -61,13 +61,13 @@ describe("a request is refused here", () => {
   it.each([
     ["whose memory nobody has registered", { sges: [sge(0, 8, 0x999)] }, "LocProtErr 5"],
     ["whose memory ends too early", { sges: [sge(65_530, 8)] }, "LocProtErr 5"],
-    ["a READ into memory that may not be written to", { ...read, sges: [sge(0, 8, 0x777)] }, "LocProtErr 5"],
+    ["a READ into memory that may not be written to", { ...read, sges: [sge(0, 8, 0x700)] }, "LocProtErr 5"],
     ["a SEND longer than the MTU", { sges: [sge(0, MTU + 1)] }, "LocLenErr 6"],
     ["a WRITE longer than the device writes", { ...write, sges: [sge(0, 5001)] }, "LocLenErr 6"],
     ["for a multicast group", { datagram: { path: pathTo(0, 0xffff), qpn: 1, queueKey: 0 } }, "LocQpOpErr 4"],
   ])("%s", (_, request, expected) => {
     const setup = { options: { capabilities: { ...efaGenerations.v3, maxRdmaBytes: 5000 } } }
-    const readOnly = ({ memories }: ReturnType<typeof srdPair>) => memories[0].rights.set(0x777, 0)
+    const readOnly = ({ memories }: ReturnType<typeof srdPair>) => memories[0].rights.set(0x700, 0)
     expect(refusalOf(setup, request, readOnly)).toBe(expected)
   })
 })

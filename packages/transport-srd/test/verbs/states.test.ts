@@ -83,6 +83,35 @@ describe("states of a queue pair", () => {
   })
 })
 
+describe("work that was flushed", () => {
+  it("is not sent again, though its packets were lost among those of others", () => {
+    let dead = true
+    const { pair, ends, memories, send, told, to } = srdPair({ path: () => (dead ? [] : [6e6]) })
+    const other = ends[0].makeQp(0, 0x33)
+    ends[0].bring(0, QpState.Rts, {}, other)
+    memories[0].octets.fill(1, 0, 30_000)
+    const ids: Array<number> = []
+    for (let index = 0; index < 10; index++) {
+      // A packet each, in turns; only the second's memory stays.
+      const flushed = { ...remote(1000 * index), sges: [sge(0, 1000, 0x700)] }
+      memories[0].rights.set(0x700, 0)
+      const common = { id: 1000 + index, opcode: WrOpcode.RdmaWrite, signaled: true, datagram: to(0) }
+      other.command(pair.now, { type: "send", request: { ...common, ...flushed } })
+      ids.push(send(0, { opcode: WrOpcode.RdmaWrite, sges: [sge(0, 1000)], ...remote(20_000 + 1000 * index) }))
+    }
+    pair.run(500e6)
+    other.command(pair.now, { type: "modify", state: QpState.Err, settings: {} })
+    memories[0].rights.delete(0x700)
+    dead = false
+    pair.run()
+    expect([...told(0, "send")].sort()).toEqual(
+      [...ids.map((id) => `${id} Success`), ...ids.map((_, index) => `${1000 + index} WrFlushErr 1`)].sort(),
+    )
+    expect(memories[1].octets.subarray(0, 10_000).every((octet) => octet === 0)).toBe(true)
+    expect(memories[1].octets.subarray(20_000, 30_000).every((octet) => octet === 1)).toBe(true)
+  })
+})
+
 const pair0 = () => srdPair().to(0)
 
 describe("options", () => {
