@@ -37,12 +37,17 @@ const network = {
     ),
   ],
 }
+/** The same, and a packet in a hundred is lost on each link of a spine. */
+const lossy = {
+  ...network,
+  links: network.links.map((link) => ({ ...link, lossRate: link.rateBps === 25e9 ? 0.01 : 0 })),
+}
 const switches = sharedBufferSwitches({ loadBalancer: "entropy" })
 
-const run = <A, E>(program: Effect.Effect<A, E, ProgramServices | Provider | Scope.Scope>, seed = 1) =>
+const run = <A, E>(program: Effect.Effect<A, E, ProgramServices | Provider | Scope.Scope>, seed = 1, graph = network) =>
   Effect.runPromise(
     simulateProgram(Effect.scoped(program), { transport: srdVerbs({ controller: srd(), seed }) }).pipe(
-      Effect.provide(Layer.merge(Layer.succeed(Topology, network), Layer.succeed(SwitchModel, switches))),
+      Effect.provide(Layer.merge(Layer.succeed(Topology, graph), Layer.succeed(SwitchModel, switches))),
     ),
   )
 
@@ -54,6 +59,37 @@ const end = Effect.fnUntraced(function* (device: number, options: SrdMessagesOpt
   const messages = yield* openMessages(context, domain, options)
   yield* messages.lend(memory)
   return { memory, messages }
+})
+
+type End = Effect.Success<ReturnType<typeof end>>
+
+/** Sends messages of these sizes, and checks what comes; the order in which the receives completed. */
+const oneWay = Effect.fnUntraced(function* (
+  from: End,
+  to: End,
+  way: number,
+  count: number,
+  sizes: ReadonlyArray<number>,
+) {
+  const peer = yield* from.messages.peer(to.messages.address)
+  const order: Array<number> = []
+  const receive = (index: number) =>
+    Effect.gen(function* () {
+      const buffer = new Uint8Array(sizes.at(-1)!)
+      const { bytes } = yield* to.messages.receive(buffer)
+      order.push(index)
+      const bytesSent = sizes[index % sizes.length]!
+      expect(bytes).toBe(bytesSent)
+      expect(Buffer.compare(buffer.subarray(0, bytes), pattern(bytesSent, 1000 * way + index))).toBe(0)
+    })
+  const indices = Array.from({ length: count }, (_, index) => index)
+  const receives = yield* Effect.forkChild(Effect.all(indices.map(receive), together), { startImmediately: true })
+  yield* Effect.all(
+    indices.map((index) => from.messages.send(peer, pattern(sizes[index % sizes.length]!, 1000 * way + index))),
+    together,
+  )
+  yield* Fiber.join(receives)
+  return order
 })
 
 /** 1 MiB, then 8 bytes: the lengths, as the receives for them complete. */
@@ -187,6 +223,32 @@ describe("over queue pairs of SRD", () => {
         expect((yield* Fiber.join(next)).bytes).toBe(9)
       }),
     )
+  })
+
+  it("both ways at once, through losses: each message once, whole and in order", async () => {
+    const { value } = await run(
+      Effect.gen(function* () {
+        const one = yield* end(0)
+        const two = yield* end(1)
+        const count = 60
+        const sizes = [8, 3000, 30_000, 100_000]
+        const told = yield* Effect.all(
+          [
+            [one, two, 0],
+            [two, one, 1],
+          ].map(([from, to, way]) => oneWay(from as End, to as End, way as number, count, sizes)),
+          together,
+        )
+        return { told, counters: [one, two].map(({ messages }) => messages.endpoint.counters) }
+      }),
+      5,
+      lossy,
+    )
+    for (const contexts of value.told) expect(contexts).toEqual(contexts.toSorted((a, b) => a - b))
+    for (const { duplicates, malformed, stray } of value.counters)
+      expect([duplicates, malformed, stray]).toEqual([0, 0, 0])
+    // The paths did turn packets around.
+    expect(value.counters[0]!.reordered + value.counters[1]!.reordered).toBeGreaterThan(0)
   })
 
   it("a peer that has gone is unreachable within the second, and what waits for it fails", async () => {
