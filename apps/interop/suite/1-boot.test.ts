@@ -22,3 +22,10 @@ it("it finds us by ARP and neighbour discovery, and has answers to its echoes", 
     nic.close()
   }
 })
+
+it("it has no Soft-iWARP, against which iWARP could be tried: Debian builds its kernel without siw", async () => {
+  const { guest } = await theLab()
+  const modules = await guest.must("ls /lib/m")
+  expect(modules).toContain("rdma_rxe.ko")
+  expect(modules).not.toContain("siw.ko")
+})

@@ -35,6 +35,8 @@ export interface DeviceOptions {
   readonly seed?: number
   /** In place of some of `rxeLimits`. */
   readonly limits?: Partial<DeviceLimits>
+  /** Congestion control that its connections ask for, in place of the transport's own; of no use where that has none to ask for. */
+  readonly congestionControl?: number
 }
 
 const { EXT, EXTENSION_SHIFT } = Layout
@@ -54,6 +56,8 @@ export class Device implements Adapter {
   readonly name: string
   readonly nodeGuid: bigint
   readonly world: World
+  /** What its connections ask for, by number; undefined: there is nothing to agree on. */
+  readonly congestionControl: number | undefined
   private readonly core: DeviceCore
   private linkUp: boolean
 
@@ -70,6 +74,8 @@ export class Device implements Adapter {
     this.nodeGuid =
       options.nodeGuid ?? (BigInt(hash32(seed, GUID_STREAM, 0)) << 32n) | BigInt(hash32(seed, GUID_STREAM, 1))
     this.linkUp = world.link.up
+    this.congestionControl =
+      transport.congestionControl === undefined ? undefined : (options.congestionControl ?? transport.congestionControl)
     const handles = new Map<number, number>()
     const shared = transport.open?.(world.now, {
       get mtuBytes() {

@@ -49,10 +49,17 @@ export interface VerbsEngine extends QueuePair<VerbsCommand, VerbsEvent> {
   /** The send queue is draining: it is in SQD with requests still under way. */
   readonly draining: boolean
   /**
+   * Since when it does nothing but ask a peer without a receive again and again, for ever (RNR retry 7), at least twice;
+   * undefined: it does something else.
+   */
+  readonly receiveAwaitedSince?: Time | undefined
+  /**
    * The engine that has its packets, where all queue pairs of a device share one: worlds drive that one alone, and its
    * completions name their queue pairs. Default: it is its own.
    */
   readonly carrier?: VerbsEngine
+  /** The ends of its connection have agreed on this congestion control, by its number; from RTR on it is used. */
+  readonly agree?: (congestionControl: number) => void
 }
 
 /** Where an engine takes the receives of a shared queue from. */
@@ -83,6 +90,8 @@ export interface VerbsTransport {
   readonly headerBytes?: number
   /** SRD queue pairs may be told how often to try again where no receive is posted. Default true. */
   readonly rnrRetry?: boolean
+  /** Congestion control that connections ask for, by number, where the two ends of one agree on it as eRDMA's do. */
+  readonly congestionControl?: number
   readonly makeEngine: (now: Time, options: VerbsEngineOptions) => VerbsEngine
   /** What it is for one device, where that device's queue pairs share something. */
   readonly open?: (now: Time, host: CarrierHost) => DeviceTransport

@@ -1,7 +1,9 @@
 import { type CmEvent, type CmSettings, RejectCode } from "@rdmakit/cm"
+import type { CarriedOpening } from "@rdmakit/cm/mpa"
 import { Effect, Exit, type Scope, Stream } from "effect"
 import { type BringUpOptions, bringUp, takeDown } from "./CmBringUp.ts"
 import { type ConnectionError, ConnectionUnreachable, rejected } from "./CmError.ts"
+import { agreeOn, unopened } from "./CmOpening.ts"
 import type { CmService } from "./CmService.ts"
 import { Mailbox, Signal } from "./Mailbox.ts"
 import type { QueuePair } from "./QueuePair.ts"
@@ -54,12 +56,15 @@ export class Connection {
   settings: CmSettings | undefined
   private readonly port: CmService
   private readonly options: BringUpOptions
+  private readonly opening: CarriedOpening | undefined
   private readonly outcome = new Signal<ConnectionError>()
   private readonly end = new Signal<never>()
   private readonly told = new Mailbox<ConnectionEvent>()
   private state: "connecting" | "established" | "ended" = "connecting"
 
-  constructor(port: CmService, id: number, options: ConnectionOptions, peer: ConnectionPeer) {
+  /** @param opening what the two ends agree on besides, of a transport that has such a thing */
+  constructor(port: CmService, id: number, options: ConnectionOptions, peer: ConnectionPeer, opening?: CarriedOpening) {
+    this.opening = opening
     this.port = port
     this.id = id
     this.options = options
@@ -142,6 +147,7 @@ export class Connection {
   private answer(): void {
     try {
       this.settings = this.port.cm.settings(this.id)!
+      this.agree()
       bringUp(this.queuePair, this.settings, this.options)
       this.port.command("rdma_establish", { type: "ready", id: this.id })
       this.establish()
@@ -150,6 +156,16 @@ export class Connection {
       this.port.command("rdma_reject", { type: "reject", id: this.id, reason: RejectCode.Consumer })
       this.fail(refusal)
     }
+  }
+
+  /** What the peer has answered, where there is something to agree on. @throws VerbsError */
+  private agree(): void {
+    const { opening, peer, queuePair } = this
+    if (opening === undefined) return
+    const privateData = opening.takeAnswer(this.port.device.world.now, peer.privateData)
+    if (privateData === undefined) throw unopened(peer.name)
+    this.peer = { ...peer, privateData }
+    agreeOn(queuePair, opening)
   }
 
   private establish(): void {

@@ -1,8 +1,10 @@
 import { type CmRequestEvent, RejectCode } from "@rdmakit/cm"
+import type { CarriedOpening } from "@rdmakit/cm/mpa"
 import { Effect, type Scope, Stream } from "effect"
 import { bringUp, checkQueuePair, takeDown } from "./CmBringUp.ts"
 import { Connection, type ConnectionOptions, connecting } from "./CmConnection.ts"
 import { type ConnectionError, type ConnectionRejected, rejected } from "./CmError.ts"
+import { agreeOn, opened } from "./CmOpening.ts"
 import { addressOf } from "./CmRoute.ts"
 import type { CmService } from "./CmService.ts"
 import { Mailbox } from "./Mailbox.ts"
@@ -32,7 +34,11 @@ export class ConnectionRequest {
   private withdrawn: ConnectionRejected | undefined
   private answered = false
 
-  constructor(port: CmService, event: CmRequestEvent) {
+  private readonly opening: CarriedOpening | undefined
+
+  /** @param opening what the two ends agree on besides, which has taken the request's */
+  constructor(port: CmService, event: CmRequestEvent, opening?: CarriedOpening) {
+    this.opening = opening
     const { id, transport, ip, privateData, responderResources, initiatorDepth } = event
     this.port = port
     this.event = event
@@ -105,6 +111,12 @@ export class ConnectionRequest {
         responderResources,
         initiatorDepth,
       }
+      const { opening } = this
+      const answer =
+        opening === undefined
+          ? options.privateData
+          : opened(() => opening.accept(this.port.device.world.now, options.privateData ?? new Uint8Array(0)))
+      if (opening !== undefined) agreeOn(queuePair, opening)
       bringUp(queuePair, settings, options)
       const { privateData } = this
       const peer = { name: this.peer, qpn: this.event.remoteQpn, privateData }
@@ -119,7 +131,7 @@ export class ConnectionRequest {
         initiatorDepth,
         rnrRetries: options.rnrRetry ?? RNR_RETRY,
         sharedReceive: queuePair.handle.srq !== undefined,
-        ...(options.privateData === undefined ? {} : { privateData: options.privateData }),
+        ...(answer === undefined ? {} : { privateData: answer }),
       })
       return connection
     } catch (thrown) {

@@ -6,6 +6,7 @@ import { Connection, type ConnectionOptions, connecting } from "./CmConnection.t
 import { askForDatagrams, DatagramRequest, type DatagramService } from "./CmDatagrams.ts"
 import type { ConnectionError } from "./CmError.ts"
 import { ConnectionRequest, Listener, type ListenOptions } from "./CmListener.ts"
+import { opened, openingOf } from "./CmOpening.ts"
 import { cmPort } from "./CmPort.ts"
 import { type PortSpace, PROTOCOL, type Resolved, type ResolveOptions, resolve } from "./CmRoute.ts"
 import type { CmService } from "./CmService.ts"
@@ -19,6 +20,7 @@ export interface ConnectOptions extends ConnectionOptions {
   readonly retryCount?: number
 }
 
+const NONE = new Uint8Array(0)
 const DEFAULT_DEPTH = 16
 const RETRIES = 7
 
@@ -60,6 +62,9 @@ export class ConnectionManager {
       if (resolved.space !== "tcp") throw wrongSpace("rdma_connect", "tcp")
       checkQueuePair("rdma_connect", queuePair, "any")
       initialise(queuePair)
+      const opening = openingOf(port.device, queuePair.number)
+      const said =
+        opening === undefined ? privateData : opened(() => opening.ask(port.device.world.now, privateData ?? NONE))
       const id = port.command("rdma_connect", {
         type: "connect",
         serviceId: resolved.serviceId,
@@ -73,23 +78,31 @@ export class ConnectionManager {
         retries: options.retryCount ?? RETRIES,
         rnrRetries: options.rnrRetry ?? RETRIES,
         sharedReceive: queuePair.handle.srq !== undefined,
-        ...(privateData === undefined ? {} : { privateData }),
+        ...(said === undefined ? {} : { privateData: said }),
       })
       const timeout = resolved.ackTimeout === undefined ? {} : { ackTimeout: { code: resolved.ackTimeout } }
       return new Connection(
         port,
         id,
         { ...timeout, ...options },
-        { name: resolved.peer, qpn: 0, privateData: new Uint8Array(0) },
+        { name: resolved.peer, qpn: 0, privateData: NONE },
+        opening,
       )
     })
   }
 
   /** Takes requests for connections to a port of TCP's (rdma_listen). Fails with EBUSY when somebody else does. */
   listen(options: ListenOptions): Effect.Effect<Listener<ConnectionRequest>, VerbsError, Scope.Scope> {
-    return this.listening("tcp", options, (event) =>
-      event.type === "request" ? new ConnectionRequest(this.port, event) : undefined,
-    )
+    return this.listening("tcp", options, (event) => {
+      if (event.type !== "request") return undefined
+      const { device } = this.port
+      const opening = openingOf(device, event.id)
+      if (opening === undefined) return new ConnectionRequest(this.port, event)
+      const privateData = opening.take(device.world.now, event.privateData)
+      return privateData === undefined
+        ? undefined
+        : new ConnectionRequest(this.port, { ...event, privateData }, opening)
+    })
   }
 
   /**

@@ -2,6 +2,7 @@ import { hpccFamily } from "@rdmakit/cc-erdma"
 import { erdmaLimits } from "@rdmakit/device"
 import type { Provider } from "@rdmakit/device/layer"
 import { NetworkLinks, type ProgramOptions, type ProgramServices, simulateProgram, Topology } from "@rdmakit/fabric"
+import type { ControllerFactory, VerbsTransport } from "@rdmakit/protocol"
 import { erdmaVerbs } from "@rdmakit/transport-erdma"
 import { verbsTransport } from "@rdmakit/transport-ib"
 import { Effect, Fiber, Layer, type Scope } from "effect"
@@ -74,6 +75,90 @@ describe("programs on eRDMA, unchanged", () => {
       expect(sum).toEqual([0n, 1n, 2n])
     })
     await outcomeOf(all)
+  })
+})
+
+describe("congestion control that the ends of a connection agree on", () => {
+  /** Which controllers are made, by number, as both ends ask for these; and what the ends have been told. */
+  const agreed = async (asked: readonly [left: number, right: number]) => {
+    const made = new Set<number>()
+    const counted = (algorithm: number): ControllerFactory => ({
+      ...controller,
+      make: (now, path) => {
+        made.add(algorithm)
+        return controller.make(now, path)
+      },
+    })
+    const controllers = Object.fromEntries([0, 1, 2, 3].map((algorithm) => [algorithm, counted(algorithm)]))
+    const sides = asked.map((congestionControl) =>
+      erdmaVerbs({
+        controller: counted(-1),
+        datagrams: verbsTransport(),
+        negotiation: { controllers, congestionControl },
+      }),
+    )
+    const [first, second] = sides
+    let engines = 0
+    const transport: VerbsTransport = {
+      ...first!,
+      // Reliable queue pairs are made first by the left end.
+      makeEngine: (now, options) =>
+        (options.type === "rc" && engines++ > 0 ? second! : first!).makeEngine(now, options),
+    }
+    const connected = Effect.gen(function* () {
+      const left = yield* managed(0)
+      const right = yield* managed(1)
+      const host = formatGid((yield* right.context.gid(yield* right.context.chooseGid())).gid)
+      const listener = yield* right.manager.listen({ port: 7174 })
+      const [client, request] = yield* Effect.all(
+        [
+          Effect.flatMap(left.manager.resolve(host, { port: 7174 }), (resolved) =>
+            left.manager.connect(resolved, { queuePair: left.qp, privateData: text("please") }),
+          ),
+          Effect.tap(listener.next, (request) => request.accept({ queuePair: right.qp, privateData: text("welcome") })),
+        ],
+        together,
+      )
+      left.memory.octets.set(pattern(20_000))
+      yield* left.qp.write(left.memory.range(0, 20_000), right.memory)
+      expect(right.memory.octets.subarray(0, 20_000)).toEqual(pattern(20_000))
+      return { heard: read(request.privateData), said: read(client.peer.privateData) }
+    })
+    const device = (node: number) => ({ congestionControl: asked[node]! })
+    const { value } = await outcomeOf(connected, { transport, device })
+    expect(value).toEqual({ heard: "please", said: "welcome" })
+    return [...made].sort()
+  }
+
+  it("is the one that both ask for", async () => {
+    expect(await agreed([2, 2])).toEqual([2])
+    expect(await agreed([0, 0])).toEqual([0])
+  })
+
+  it("is CUBIC where they ask for different ones", async () => {
+    expect(await agreed([2, 3])).toEqual([1])
+    expect(await agreed([1, 0])).toEqual([1])
+  })
+
+  it("takes 28 octets of the private data that a request has room for", async () => {
+    const long = Effect.gen(function* () {
+      const left = yield* managed(0)
+      const right = yield* managed(1)
+      const host = formatGid((yield* right.context.gid(yield* right.context.chooseGid())).gid)
+      const resolved = yield* left.manager.resolve(host, { port: 7174 })
+      return yield* Effect.flip(left.manager.connect(resolved, { queuePair: left.qp, privateData: new Uint8Array(29) }))
+    })
+    const negotiation = { controllers: { 1: controller }, congestionControl: 1 }
+    const transport = erdmaVerbs({ controller, datagrams: verbsTransport(), negotiation })
+    expect((await outcomeOf(long, { transport })).value).toMatchObject({ errno: "EINVAL" })
+  })
+
+  it("is refused without CUBIC, or the one that is asked for", () => {
+    const only = (algorithm: number, congestionControl: number) => () =>
+      erdmaVerbs({ controller, negotiation: { controllers: { [algorithm]: controller }, congestionControl } })
+    expect(only(1, 1)).not.toThrow()
+    expect(only(2, 2)).toThrow(/one with number 1 in it/)
+    expect(only(1, 3)).toThrow(/one with number 3 in it/)
   })
 })
 

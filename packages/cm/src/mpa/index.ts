@@ -1,3 +1,4 @@
+export { CarriedOpening } from "./CarriedOpening.ts"
 export { MpaError, MpaHandshake, type MpaOptions, type MpaReads } from "./MpaHandshake.ts"
 export type {
   ErdmaParameters,

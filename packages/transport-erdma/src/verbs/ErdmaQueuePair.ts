@@ -33,6 +33,9 @@ import { erdmaDialect, RetryExceeded } from "./Status.ts"
 /** What a queue pair's frames have more of headers than RoCE's, by which a world reckons with its path MTU, bytes. */
 const HEADER_DIFFERENCE = 64
 const ALIGNMENT = 4
+
+/** The stream of a queue pair, by its path, its payload at most, and the congestion control that was agreed on. */
+export type MakeConfig = (path: PeerPath, payloadBytes: number, congestionControl: number | undefined) => TcpConfig
 const ack = makeAck(64)
 
 /**
@@ -45,7 +48,9 @@ export class ErdmaQueuePair implements VerbsEngine {
   /** It has work under way that keeps its send queue from being drained. */
   draining = false
   private readonly context: Context
-  private readonly config: (path: PeerPath, payloadBytes: number) => TcpConfig
+  private readonly config: MakeConfig
+  /** What the ends have agreed on; undefined: nothing. */
+  private algorithm: number | undefined = undefined
   private readonly outbound: Outbound
   private readonly requester: Requester
   private readonly receives: Receives
@@ -57,7 +62,7 @@ export class ErdmaQueuePair implements VerbsEngine {
   private lent = false
   private established = false
 
-  constructor(options: VerbsEngineOptions, config: (path: PeerPath, payloadBytes: number) => TcpConfig) {
+  constructor(options: VerbsEngineOptions, config: MakeConfig) {
     this.qpn = options.qpn
     this.config = config
     this.context = new Context(options, erdmaDialect)
@@ -129,6 +134,10 @@ export class ErdmaQueuePair implements VerbsEngine {
     return this.context.poll()
   }
 
+  agree(congestionControl: number): void {
+    this.algorithm = congestionControl
+  }
+
   // --- commands
 
   command(now: Time, command: VerbsCommand): void {
@@ -181,7 +190,7 @@ export class ErdmaQueuePair implements VerbsEngine {
     const { path, pathMtuBytes, destinationQp, receivePsn } = this.context.settings
     if (path === undefined) return
     const room = pathMtuBytes - HEADER_DIFFERENCE
-    const config = this.config(path, room - (room % ALIGNMENT))
+    const config = this.config(path, room - (room % ALIGNMENT), this.algorithm)
     const address = {
       node: path.node,
       peer: path.peer,
@@ -212,6 +221,7 @@ export class ErdmaQueuePair implements VerbsEngine {
     this.terminatePending = false
     this.draining = false
     this.established = false
+    this.algorithm = undefined
   }
 
   // --- packets

@@ -2,9 +2,15 @@ import type { PeerPath, VerbsTransport } from "@rdmakit/protocol"
 import type { TcpConfig } from "@rdmakit/transport-tcp"
 import { type ErdmaOptions, erdmaStream } from "../ErdmaConfig.ts"
 import { ErdmaError } from "../ErdmaError.ts"
+import { CcAlgorithm, type ControllerList, negotiatedController } from "../Negotiation.ts"
 import { ErdmaQueuePair } from "./ErdmaQueuePair.ts"
 
 export interface ErdmaVerbsOptions extends ErdmaOptions {
+  /**
+   * Connections agree on one of these controllers, by MPA's extension, in the private data of the connection manager: both
+   * ends ask for a number, and use CUBIC, number 1, where they differ. Queue pairs that nobody agreed for use `controller`. Default: all use it.
+   */
+  readonly negotiation?: { readonly controllers: ControllerList; readonly congestionControl: number }
   /**
    * What makes queue pairs of other types than RC. The device has none; its driver's compatibility mode has datagrams in
    * software, for connection managers of RoCE, and this is where they come from. Default: such a queue pair is refused.
@@ -19,18 +25,32 @@ export interface ErdmaVerbsOptions extends ErdmaOptions {
  * Making an engine throws `ErdmaError` for another type than RC, unless `datagrams` makes it, and for a shared receive
  * queue.
  *
- * @throws ErdmaError, TcpTransportError
+ * @throws ErdmaError when the list of controllers lacks the number asked for or CUBIC; TcpTransportError
  */
 export const erdmaVerbs = (options: ErdmaVerbsOptions): VerbsTransport => {
   const { datagrams } = options
   // The world of devices adds what telemetry takes.
   const stream = erdmaStream({ ...options, telemetryBytes: 0 })
-  const config = (path: PeerPath, payloadBytes: number): TcpConfig => ({
-    ...stream,
-    mtuBytes: Math.min(stream.mtuBytes, payloadBytes),
-    ecn: (path.trafficClass & 3) === 0 ? stream.ecn : path.trafficClass & 3,
-  })
+  const { negotiation } = options
+  const agreed = new Map<number, TcpConfig>()
+  if (negotiation !== undefined) {
+    const { controllers, congestionControl } = negotiation
+    // Whatever the peer asks for, one of these two comes of it.
+    for (const algorithm of [congestionControl, CcAlgorithm.Cubic]) {
+      const controller = negotiatedController(controllers, algorithm, algorithm)
+      agreed.set(algorithm, erdmaStream({ ...options, controller, telemetryBytes: 0 }))
+    }
+  }
+  const config = (path: PeerPath, payloadBytes: number, algorithm: number | undefined): TcpConfig => {
+    const chosen = (algorithm === undefined ? undefined : agreed.get(algorithm)) ?? stream
+    return {
+      ...chosen,
+      mtuBytes: Math.min(chosen.mtuBytes, payloadBytes),
+      ecn: (path.trafficClass & 3) === 0 ? chosen.ecn : path.trafficClass & 3,
+    }
+  }
   return {
+    ...(negotiation === undefined ? {} : { congestionControl: negotiation.congestionControl }),
     ...(datagrams === undefined ? { types: ["rc"] } : {}),
     makeEngine: (now, engine) => {
       if (engine.type !== "rc") {
