@@ -1,5 +1,5 @@
 import { srd } from "@rdmakit/cc-srd"
-import { type Completion, WcStatus, WrOpcode } from "@rdmakit/protocol"
+import { type Completion, QpState, WcStatus, WrOpcode } from "@rdmakit/protocol"
 import { efaGenerations, srdVerbs } from "@rdmakit/transport-srd"
 import { Random } from "@rdmakit/units"
 import { sharedBufferSwitches, VerbsNetwork } from "../../src/index.ts"
@@ -50,10 +50,66 @@ const flapsOf = ({ flaps }: Plan) =>
     ])
     .sort((a, b) => a.time - b.time)
 
+const DOOMED_REQUESTS = 12
+const DOOMED_BYTES = 6000
+
+/**
+ * Queue pairs beside the others, on the same contexts, that go to ERR in the midst of things, and whose memory goes too:
+ * each request ends once, well or flushed.
+ */
+class Doomed {
+  private readonly ends: ReadonlyArray<SrdEnd>
+  private readonly random: Random
+  private readonly complaints: Complaints
+
+  constructor(network: VerbsNetwork, random: Random, complaints: Complaints) {
+    this.ends = srdEnds(network.devices, { bytes: 2 * DOOMED_BYTES })
+    this.random = random
+    this.complaints = complaints
+  }
+
+  post(): void {
+    const { ends, random } = this
+    for (const end of ends) {
+      for (let id = 0; id < DOOMED_REQUESTS; id++) {
+        const to = random.int(ends.length)
+        const opcode = [WrOpcode.RdmaWrite, WrOpcode.RdmaRead][random.int(2)]!
+        const sges = [sgeOf(end, DOOMED_BYTES, 1 + random.int(DOOMED_BYTES))]
+        const where = { sges, ...remoteOf(ends[to]!, 0), datagram: toEnd(end, ends, to) }
+        end.qp.postSend({ id, signaled: true, opcode, ...where })
+      }
+    }
+  }
+
+  end(): void {
+    for (const end of this.ends) {
+      end.qp.modify({ state: QpState.Err })
+      end.mr.dereg()
+    }
+  }
+
+  check(): void {
+    for (const [host, end] of this.ends.entries()) {
+      const ended = new Set<number>()
+      for (let one = end.cq.pollOne(); one !== undefined; one = end.cq.pollOne()) {
+        const { id, status } = one
+        this.complaints.expect(!ended.has(id), () => `doomed request ${id} of host ${host} ended twice`)
+        this.complaints.expect(LEGAL.has(status), () => `doomed request ${id} ended with ${statusName(status)}`)
+        ended.add(id)
+      }
+      this.complaints.expect(ended.size === DOOMED_REQUESTS, () => `host ${host}: ${ended.size} doomed requests ended`)
+    }
+    for (const end of this.ends) unmakeEnd(end, true)
+  }
+}
+
+const LEGAL: ReadonlySet<WcStatus> = new Set([WcStatus.Success, WcStatus.WrFlushErr])
+
 /** All hosts send to all, in rounds; receives come half a round late, and requests wait for them. */
 class Program {
   readonly complaints = new Complaints()
   readonly network: VerbsNetwork
+  private readonly doomed: Doomed
   private readonly plan: Plan
   private readonly random: Random
   private readonly messages: ReadonlyArray<Message>
@@ -77,6 +133,7 @@ class Program {
       transport: srdVerbs({ controller, seed, capabilities: efaGenerations.v3 }),
     })
     const { devices } = this.network
+    this.doomed = new Doomed(this.network, this.random, this.complaints)
     this.messages = messagesOf(this.random, devices.length)
     this.areaBytes = this.messages.reduce((sum, { bytes }) => sum + bytes, 1)
     this.ends = srdEnds(devices, { bytes: 2 * this.areaBytes + this.messages.length * MTU, rnrRetry: 7 })
@@ -97,7 +154,12 @@ class Program {
       network.links.impair(link, { ...impairment, loss: 10 * (impairment.loss ?? 0) })
     const flaps = flapsOf(plan)
     for (let round = 0; round < ROUNDS; round++) {
+      if (round === 1) this.doomed.post()
       for (const [id, message] of messages.entries()) if (message.round === round) this.post(id, message)
+      if (round === 1) {
+        this.advance((round + 0.02 * this.random.int(20)) * 0.1 * MS, flaps)
+        this.doomed.end()
+      }
       // Receives come half a round after what needs them.
       this.advance((round + 0.5) * 0.1 * MS, flaps)
       for (const [id, { kind, to, round: its }] of messages.entries()) {
@@ -110,6 +172,7 @@ class Program {
     this.advance(Number.POSITIVE_INFINITY, flaps)
     this.collect()
     for (const host of ends.keys()) this.check(host)
+    this.doomed.check()
     for (const end of ends) unmakeEnd(end)
     network.run()
     this.checkLeft()

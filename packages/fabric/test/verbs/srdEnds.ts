@@ -69,10 +69,14 @@ export const remoteOf = ({ mr }: SrdEnd, offset: number) => ({
   remoteKey: mr.rkey,
 })
 
-export const unmakeEnd = ({ device, pd, cq, recvCq, memory, mr, qp, handles }: SrdEnd): void => {
+/** @param isDeregistered its region is gone already */
+export const unmakeEnd = (
+  { device, pd, cq, recvCq, memory, mr, qp, handles }: SrdEnd,
+  isDeregistered = false,
+): void => {
   for (const handle of handles) handle.destroy()
   qp.destroy()
-  mr.dereg()
+  if (!isDeregistered) mr.dereg()
   cq.destroy()
   recvCq.destroy()
   pd.dealloc()
