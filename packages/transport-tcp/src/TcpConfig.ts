@@ -40,8 +40,8 @@ export interface TcpConfig {
    */
   readonly probesInRecovery: boolean
   /**
-   * Recoveries send by what arrives (PRR, RFC 9937), instead of all that the reduced window has room for. Default true, as
-   * RFC 9438 §4.6 recommends and Linux does.
+   * Recoveries send by what arrives (PRR, RFC 9937), instead of all that the reduced window has room for. Default true
+   * (Linux).
    */
   readonly rateReduction: boolean
   /**
