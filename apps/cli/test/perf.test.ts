@@ -127,7 +127,7 @@ describe("pingpong, rping and devinfo in a simulated network", { timeout: 30_000
 
   test("devinfo", async () => {
     const { out } = await run("devinfo -v")
-    expect(out.match(/^hca_id:\trdmakit0$/gm)?.length).toBe(2)
+    expect(out.match(/^hca_id:\t\w+$/gm)).toEqual(["hca_id:\trdmakit0", "hca_id:\trdmakit1"])
     expect(out).toContain("\t\t\tactive_speed:\t\t25.0 Gbps (32)\n")
     expect(out).toContain("\t\t\tGID[  1]:\t\t::ffff:11.0.1.1, RoCE v2\n")
     const { devices } = await json("devinfo")
@@ -145,6 +145,32 @@ describe("real packets", () => {
     const [first, second] = out.split("\n")
     expect(JSON.parse(first!)).toMatchObject({ ok: true, on: "softnic", role: "client", test: "write-lat" })
     expect(second).toMatch(/^3 rounds of 64 bytes with 10\.255\.0\.2 port \d+, [\d.]+ usec each/)
+  }, 60_000)
+
+  test("two processes over iWARP, connected by MPA, and by numbers alone", async () => {
+    const { code, out, err } = await shell(
+      "rdmakit rping --on iwarp -C 3 -V && rdmakit pingpong rc --on iwarp -n 20 -c --json",
+    )
+    expect({ code, err }).toEqual({ code: 0, err: "" })
+    const [first, second] = out.split("\n")
+    expect(first).toMatch(/^3 rounds of 64 bytes with 10\.255\.0\.2 port \d+, [\d.]+ usec each/)
+    expect(JSON.parse(second!)).toMatchObject({ ok: true, on: "iwarp", role: "client", type: "rc", checked: true })
+  }, 60_000)
+
+  test("a server and its client over iWARP", async () => {
+    const folder = folderOf({})
+    const place = (mine: number, other: number) =>
+      `--on iwarp --address 10.9.0.${mine} --bind 127.0.0.1:4863${mine} --at 10.9.0.${other}=127.0.0.1:4863${other}`
+    const server = `rdmakit rping --listen --port 48635 ${place(1, 2)} --json > server.json`
+    const client = `sleep 3; rdmakit rping 10.9.0.1 --port 48635 -C 5 -V ${place(2, 1)} --json`
+    const { code, out } = await shell(`${server} & ${client} && wait && cat server.json`, {}, folder)
+    expect(code).toBe(0)
+    const [mine, theirs] = out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+    expect(mine).toMatchObject({ ok: true, on: "iwarp", role: "client", rounds: 5, validated: true })
+    expect(theirs).toMatchObject({ ok: true, on: "iwarp", role: "server", rounds: 5 })
   }, 60_000)
 
   test("a server and its client, with faults and a capture of either", async () => {
@@ -193,6 +219,8 @@ describe("what cannot be is refused", () => {
     ["perf send-bw --on fabric --peer 10.0.0.1", "--on: found fabric with one end alone, expected softnic"],
     ["perf send-bw --peer 10.0.0.1 --rate 1Gbps", "--rate: found it with softnic, expected fabric"],
     ["perf send-bw --on fabric --address 10.0.0.1", "--address: found it with fabric, expected softnic"],
+    ["perf send-bw --on iwarp --faults loss=1%", "--faults: found it with iwarp, expected softnic"],
+    ["devinfo --on iwarp", "--on: found iwarp, expected fabric or softnic"],
     ["perf send-bw --address 10.0.0.1", "--address: found it with both ends, expected one end alone"],
     ["perf send-bw --listen --peer 10.0.0.1", "--listen: found it beside 10.0.0.1, expected one end"],
     [

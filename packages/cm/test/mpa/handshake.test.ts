@@ -1,6 +1,13 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { type MpaAgreement, MpaError, type MpaEvent, MpaHandshake, type MpaParameters } from "../../src/mpa/index.ts"
+import {
+  CarriedOpening,
+  type MpaAgreement,
+  MpaError,
+  type MpaEvent,
+  MpaHandshake,
+  type MpaParameters,
+} from "../../src/mpa/index.ts"
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value)
 const hex = (octets: Uint8Array): string => Buffer.from(octets).toString("hex")
@@ -219,6 +226,47 @@ describe("what goes wrong", () => {
     reply.set(text("MPA ID Rep Frame"))
     hand(left, reply)
     expect(eventsOf(left)).toMatchObject([{ type: "failed", reason: "reads" }])
+  })
+
+  it("a responder may take fewer READs than it offers", () => {
+    const left = new MpaHandshake(0, {
+      role: "initiator",
+      parameters: iwarp({ enhanced: enhanced(16, 16, ["write"]) }),
+    })
+    const right = new MpaHandshake(0, {
+      role: "responder",
+      parameters: iwarp({ enhanced: enhanced(16, 16, ["write"]) }),
+    })
+    hand(right, octetsOf(left))
+    right.accept(0, undefined, { inboundReads: 3, outboundReads: 2 })
+    hand(left, octetsOf(right))
+    expect(eventsOf(right).at(-1)).toMatchObject({ agreement: { inboundReads: 3, outboundReads: 2 } })
+    expect(eventsOf(left)).toMatchObject([{ agreement: { inboundReads: 2, outboundReads: 3, ready: "write" } }])
+  })
+
+  it("eRDMA's frames go through private data that is filled up with zeros", () => {
+    const left = new CarriedOpening({ cookie: 1, congestionControl: 2 })
+    const right = new CarriedOpening({ cookie: 2, congestionControl: 3 })
+    const filled = (octets: Uint8Array, bytes: number) => Uint8Array.from({ length: bytes }, (_, at) => octets[at] ?? 0)
+    expect(right.take(0, filled(left.ask(0, text("hello")), 56))).toEqual(text("hello"))
+    expect(left.takeAnswer(0, filled(right.accept(0, text("there")), 196))).toEqual(text("there"))
+    expect([left, right].map(({ agreement }) => [agreement?.congestionControl, agreement?.peerCookie])).toEqual([
+      [1, 2],
+      [1, 1],
+    ])
+  })
+
+  it("private data that is no frame of eRDMA's is none, and nothing throws", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 196 }), fc.boolean(), (octets, marked) => {
+        const given = marked ? Uint8Array.of(...text("MPA ID Req Frame"), ...octets) : octets
+        const asked = new CarriedOpening({ cookie: 1, congestionControl: 2 })
+        asked.ask(0, text(""))
+        expect(asked.takeAnswer(0, given)).toBeUndefined()
+        const taken = new CarriedOpening({ cookie: 1, congestionControl: 2 }).take(0, given)
+        if (!marked) expect(taken).toBeUndefined()
+      }),
+    )
   })
 
   it("too much private data, and answers to nothing, are the caller's", () => {

@@ -354,6 +354,59 @@ describe("faults of links", { timeout: 30_000 }, () => {
     expect(b.memory.octets).toEqual(a.memory.octets)
   })
 
+  it("are found out by routes when these have converged: until then retries are in vain", () => {
+    const builder = new GraphBuilder()
+    const [x, y] = [builder.host(), builder.host()]
+    const [s, t, u, v] = [0, 1, 2, 3].map(() => builder.switch()) as [number, number, number, number]
+    const link = { rate: "100Gbps", delay: "1us" } as const
+    // Links 2 and 3 are the way by u, 4 and 5 that by v.
+    for (const [a, b] of [
+      [x, s],
+      [y, t],
+      [s, u],
+      [u, t],
+      [s, v],
+      [v, t],
+    ] as const)
+      builder.link(a, b, link)
+    // Both ways are equal: the one that is taken goes down, whichever it is.
+    for (const used of [2, 4]) {
+      const plan = [
+        { time: 20 * us, link: used, up: false },
+        { time: 2000 * us, link: used, up: true },
+      ]
+      const network = new VerbsNetwork({ graph: builder.build(), faults: plan, convergencePs: 500 * us })
+      const [a, b] = network.devices.map((device) => makeEnd(device, "rc", 1 << 20)) as [End, End]
+      // A timeout of 4.096 us times 2^5 is 131 us.
+      connect(a, b, { timeout: 5 })
+      fill(a)
+      write(a, b, 1 << 20)
+      network.run()
+      expect(outcomes(a)).toEqual([[1, WcStatus.Success]])
+      expect(b.memory.octets).toEqual(a.memory.octets)
+      const lost = network.kernel.dropCounts[-LinkDown]!
+      // The other way was taken all along, or what went by this one was lost until the routes knew.
+      if (network.kernel.sentBytes(2 * used) === 0) expect(lost).toBe(0)
+      else expect(lost).toBeGreaterThan(0)
+    }
+  })
+
+  it("make hosts slow: they take packets no faster than that, and stall", () => {
+    const network = new VerbsNetwork({ graph: twoHosts() })
+    const [a, b] = network.devices.map((device) => makeEnd(device, "rc", 1 << 20)) as [End, End]
+    connect(a, b, { timeout: 0 })
+    fill(a)
+    network.links.limitReceiver(1, { rateBps: 10e9, pauses: true })
+    write(a, b, 1 << 20)
+    network.run()
+    expect(outcomes(a)).toEqual([[1, WcStatus.Success]])
+    // More than its octets take at 10 Gb/s, 839 us, and not more than a tenth for headers.
+    expect(network.now).toBeGreaterThan(839 * us)
+    expect(network.now).toBeLessThan(839 * 1.1 * us)
+    expect(network.kernel.dropCounts.every((count) => count === 0)).toBe(true)
+    expect(() => network.links.limitReceiver(2, undefined)).toThrow(/node 2 is not a host/)
+  })
+
   it("are refused where they make no sense", () => {
     const { links } = new VerbsNetwork({ graph: twoHosts() })
     expect(() => links.set(2, false)).toThrow(/link 2 does not exist/)
