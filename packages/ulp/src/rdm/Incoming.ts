@@ -35,6 +35,8 @@ export abstract class Incoming extends Sendable {
   protected owed: Owed = "nothing"
   /** What is told when all is here. */
   protected thanks: Owed = "nothing"
+  /** Its CTS belong to an emulated READ. */
+  protected readonly emulatesRead: boolean = false
   private credits = 1
   private sources: ReadonlyArray<EfaRdmTarget> = []
   private readOffset = 0
@@ -93,7 +95,6 @@ export abstract class Incoming extends Sendable {
     return { kind: owed, connid, sendId, receiveId }
   }
 
-  protected readonly emulatesRead: boolean = false
   /** Of receipts; 0 where there are no message numbers. */
   protected get messageId(): number {
     return 0

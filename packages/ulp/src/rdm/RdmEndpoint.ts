@@ -10,7 +10,6 @@ import {
   parseEfaRdm,
   parseEfaRdmAddress,
 } from "@rdmakit/wire/efa-rdm"
-import { atomicBytes, isAtomic } from "./Atomics.ts"
 import type { DatagramRequest, DatagramStatus } from "./Datagram.ts"
 import { Fifo } from "./Fifo.ts"
 import { IdTable } from "./IdTable.ts"
@@ -21,44 +20,21 @@ import { MessageSend } from "./MessageSend.ts"
 import type { Outgoing } from "./Outgoing.ts"
 import { Peer, type Waiting } from "./Peer.ts"
 import type { Rdm } from "./Rdm.ts"
+import {
+  checkAtomic,
+  checkTargets,
+  checkWord,
+  type RdmAtomicOptions,
+  type RdmReceiveOptions,
+  type RdmSendOptions,
+} from "./RdmCalls.ts"
 import { noCounts, type RdmCounters, type RdmEvent, type RdmRefusal } from "./RdmEvent.ts"
 import { checkInteger, RdmError, type RdmOptions, type RdmSettings, settingsOf } from "./RdmOptions.ts"
 import { FetchRequest, ReadRequest } from "./RemoteReceive.ts"
 import { AtomicSend, WriteSend } from "./RemoteSend.ts"
 import { Responder } from "./Responder.ts"
 import { Segments } from "./Segments.ts"
-import { TARGETS_MAX, targetBytes } from "./Targets.ts"
 import { type Slot, Transmitter } from "./Transmitter.ts"
-
-/** The most that the header of an atomic takes: to four targets, with the raw address. */
-const ATOMIC_HEADER_BYTES_MAX = 24 + 24 * TARGETS_MAX + 40
-
-/** What is said of a send, a write or an atomic. */
-export interface RdmSendOptions {
-  /** Makes it a tagged message; of `send` alone. 64 bits. */
-  readonly tag?: bigint
-  /** For the completion at the receiver, 64 bits; of `send` and `write`. */
-  readonly cqData?: bigint
-  /** It completes when the data is where it goes, not when the peer's device has it. Default false. */
-  readonly deliveryComplete?: boolean
-}
-
-export interface RdmReceiveOptions {
-  /** Takes tagged messages that differ from it in bits of `ignore` alone; without it, messages without a tag. */
-  readonly tag?: bigint
-  /** Default 0. */
-  readonly ignore?: bigint
-  /** Takes messages of this peer alone. */
-  readonly from?: number
-}
-
-export interface RdmAtomicOptions {
-  /** An {@link AtomicDatatype} and an {@link AtomicOperation}. */
-  readonly datatype: number
-  readonly operation: number
-  /** Of atomics without a result. Default false. */
-  readonly deliveryComplete?: boolean
-}
 
 /**
  * An endpoint of libfabric's EFA RDM protocol, version 4, without IO: messages, RMA and atomics over a datagram service
@@ -191,7 +167,7 @@ export class RdmEndpoint {
     context: number,
     options: RdmAtomicOptions,
   ): RdmRefusal | undefined {
-    this.checkAtomic("write", operands, targets, operands.length, options)
+    checkAtomic("write", operands, targets, operands.length, this.settings.mtuBytes, options)
     const known = this.knownPeer(peer)
     if (typeof known === "string") return known
     if (this.outgoing.full) return "busy"
@@ -217,7 +193,8 @@ export class RdmEndpoint {
   ): RdmRefusal | undefined {
     const compares = compare !== undefined
     const bytes = operands.length + (compare?.length ?? 0)
-    this.checkAtomic(compares ? "compare" : "fetch", operands, targets, bytes, { datatype, operation })
+    const kind = compares ? "compare" : "fetch"
+    checkAtomic(kind, operands, targets, bytes, this.settings.mtuBytes, { datatype, operation })
     checkInteger("result.length", result.length, operands.length, operands.length)
     if (compares) checkInteger("compare.length", compare.length, operands.length, operands.length)
     const known = this.knownPeer(peer)
@@ -385,30 +362,4 @@ export class RdmEndpoint {
     for (const each of this.outgoing.entries()) if (each.peer === peer) each.fail("unreachable")
     for (const each of this.incoming.entries()) if (each.peer === peer) each.fail("unreachable")
   }
-
-  private checkAtomic(
-    kind: "write" | "fetch" | "compare",
-    operands: Uint8Array,
-    targets: ReadonlyArray<EfaRdmTarget>,
-    bytes: number,
-    { datatype, operation }: RdmAtomicOptions,
-  ): void {
-    if (!isAtomic(kind, datatype, operation)) throw new RdmError("operation", operation, `one of datatype ${datatype}`)
-    const size = atomicBytes(datatype)!
-    if (operands.length % size !== 0) throw new RdmError("operands.length", operands.length, `a multiple of ${size}`)
-    checkInteger("operands.length", bytes, size, this.settings.mtuBytes - ATOMIC_HEADER_BYTES_MAX)
-    checkTargets(targets, operands)
-  }
-}
-
-const checkWord = (field: string, value: bigint | undefined): bigint | undefined => {
-  if (value === undefined || (value >= 0n && value <= 0xffff_ffff_ffff_ffffn)) return value
-  throw new RdmError(field, value, "a whole number of 64 bits")
-}
-
-const checkTargets = (targets: ReadonlyArray<EfaRdmTarget>, local: Uint8Array): void => {
-  checkInteger("targets.length", targets.length, 1, TARGETS_MAX)
-  const bytes = targetBytes(targets)
-  if (bytes !== BigInt(local.length))
-    throw new RdmError("targets", bytes, `${local.length} bytes, as the local buffer has`)
 }

@@ -18,7 +18,7 @@ export interface RdmThresholds {
   readonly readBytesMin?: number
   /** Writes from here on are read by the responder, where both can READ and one of them cannot WRITE. Default 65,536. */
   readonly readWriteBytesMin?: number
-  /** How much of a message that is read goes ahead in packets, bytes a peer. Default 0; libfabric has 307,200 for GPUs. */
+  /** How much of each message that is read goes ahead in packets, bytes. Default 0; libfabric has 307,200 for GPUs. */
   readonly runtBytes?: number
 }
 
