@@ -114,6 +114,16 @@ export class Carrier implements VerbsEngine {
   get finished(): boolean {
     return !this.hasData && !this.controlPending && this.nextTimeout === NEVER
   }
+  get receiveAwaitedSince(): Time | undefined {
+    if (this.hasData || this.controlPending) return undefined
+    let since = NEVER
+    for (const peer of this.peers) {
+      const awaited = peer.receiveAwaitedSince
+      if (awaited === undefined) return undefined
+      if (awaited < since) since = awaited
+    }
+    return since === NEVER ? undefined : since
+  }
   /** There is a controller for each peer: their timers are among its timeouts. */
   get timers(): undefined {
     return undefined

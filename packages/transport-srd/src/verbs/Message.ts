@@ -43,6 +43,9 @@ export class Message {
   retries = 0
   /** When it is, again. */
   retryAt = 0
+  /** When it was last refused for that, and the time before; 0: it was not. */
+  refusedAt = 0
+  refusedBefore = 0
   /** Of an answer: why there is no more of it. */
   status: EfaStatus = EfaStatus.Ok
   place: Place = Place.Away

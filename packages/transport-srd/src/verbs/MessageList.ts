@@ -33,6 +33,10 @@ export class MessageList {
     }
     return message
   }
+  /** Calls back for each, in line. */
+  forEach(each: (message: Message) => void): void {
+    for (let at = this.head; at < this.list.length; at++) each(this.list[at]!)
+  }
   /** Takes one out, wherever it stands. */
   remove(message: Message): void {
     const at = this.list.indexOf(message, this.head)

@@ -224,6 +224,8 @@ export class Outbound extends PeerSender {
       return
     }
     message.retries++
+    message.refusedBefore = message.refusedAt
+    message.refusedAt = this.now
     message.sent = offset + bytes === message.bytes ? offset : message.sent
     message.isSent = false
     message.place = Place.Held
@@ -237,6 +239,17 @@ export class Outbound extends PeerSender {
   get wakeTime(): Time {
     const retryAt = this.rnr.first?.retryAt ?? NEVER
     return retryAt < this.nextTimeout ? retryAt : this.nextTimeout
+  }
+
+  /** Since when all that it does is to ask for receives, without end, at least twice; undefined: it does something else. */
+  get receiveAwaitedSince(): Time | undefined {
+    const { packets, queue, rnr } = this
+    if (packets.flyingBytes > 0 || packets.lostCount > 0 || queue.length > 0 || rnr.length === 0) return undefined
+    let since = NEVER
+    rnr.forEach((message) => {
+      since = Math.min(since, message.queuePair.triesForEver ? message.refusedBefore : 0)
+    })
+    return since === 0 ? undefined : since
   }
 
   override handleTimeout(now: Time): void {

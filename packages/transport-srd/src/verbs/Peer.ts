@@ -88,6 +88,12 @@ export class Peer {
 
   // --- time
 
+  /** As the carrier's; NEVER: nothing is to be done for it. */
+  get receiveAwaitedSince(): Time | undefined {
+    if (this.wakeTime === NEVER) return NEVER
+    return this.reads.size > 0 ? undefined : this.outbound.receiveAwaitedSince
+  }
+
   private get readDeadline(): Time {
     return this.reads.size === 0 ? NEVER : this.heardAt + this.config.srd.unresponsiveAfterPs
   }

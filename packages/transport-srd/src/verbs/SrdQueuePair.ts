@@ -183,9 +183,13 @@ export class SrdQueuePair implements VerbsEngine {
     return this.open
   }
 
+  /** A request that finds no receive is tried again without end. */
+  get triesForEver(): boolean {
+    return this.rnrRetry === WITHOUT_END
+  }
   /** Whether a request that found no receive is sent once more. */
   triesAgain({ retries, request }: Message): boolean {
-    return request !== undefined && (this.rnrRetry === WITHOUT_END || retries < this.rnrRetry)
+    return request !== undefined && (this.triesForEver || retries < this.rnrRetry)
   }
 
   /** A message has ended: a request completes, an answer is no more. */

@@ -34,6 +34,27 @@ describe("no receive is posted", () => {
     expect(told(1, "receive")).toEqual([`${received} Success`])
   })
 
+  it("a world is told since when that is all that is done, so that it may end", () => {
+    const { send, receive, pair, ends } = srdPair({ settings: { rnrRetry: 7 } })
+    const { carrier } = ends[0].device
+    send(0, { sges: [sge(0, 8)] })
+    expect(carrier.receiveAwaitedSince).toBeUndefined()
+    pair.run(50e6)
+    // It was refused once, 12 µs after it was sent.
+    expect(carrier.receiveAwaitedSince).toBeUndefined()
+    pair.run(150e6)
+    expect(carrier.receiveAwaitedSince).toBeCloseTo(12e6, -6)
+    pair.run(420e6)
+    expect(carrier.receiveAwaitedSince).toBeGreaterThan(200e6)
+    send(0, { opcode: WrOpcode.RdmaWrite, sges: [sge(0, 8)], ...remote(0) })
+    expect(carrier.receiveAwaitedSince).toBeUndefined()
+    pair.run(440e6)
+    expect(carrier.receiveAwaitedSince).toBeGreaterThan(200e6)
+    receive(1, sge(0, 8))
+    pair.run()
+    expect(carrier.receiveAwaitedSince).toBeUndefined()
+  })
+
   it("work that waits for a receive is flushed with its queue pair", () => {
     const { send, modify, pair, told, ends } = srdPair({ settings: { rnrRetry: 7 } })
     const sent = send(0, { sges: [sge(0, 8)] })
