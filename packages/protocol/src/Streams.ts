@@ -33,6 +33,8 @@ export interface StreamRequest extends StreamDepths {
   readonly source: Uint8Array
   readonly sourcePort: number
   readonly destination: Uint8Array
+  /** The peer has left: nothing comes of it any more. */
+  readonly closed: boolean
   /** Takes it for a queue pair that is in RTS. */
   accept(qpn: number, privateData: Uint8Array, depths: StreamDepths): StreamEnd
   reject(privateData: Uint8Array): void

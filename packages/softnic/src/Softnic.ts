@@ -84,12 +84,13 @@ export const openSoftnic = async (options: SoftnicOptions): Promise<Softnic> => 
 /** The open devices with their counters, in the order of the layer's options. */
 export class Softnics extends Context.Service<Softnics, ReadonlyArray<Softnic>>()("@rdmakit/softnic/Softnics") {}
 
-/** Devices in real time, as long as the scope is open. */
+/** Devices in real time, as long as the scope is open: rdmakit0, rdmakit1 … where options say nothing else. */
 export const layer = (devices: ReadonlyArray<SoftnicOptions>): Layer.Layer<Provider | Softnics, SoftnicError> =>
   Layer.effectContext(
     Effect.gen(function* () {
       const opened: Array<Softnic> = []
-      for (const options of devices) {
+      for (const [index, each] of devices.entries()) {
+        const options = { ...each, device: { name: `rdmakit${index}`, ...each.device } }
         opened.push(
           yield* Effect.acquireRelease(
             Effect.tryPromise({

@@ -28,6 +28,8 @@ const RETRIES = 7
 /** What the connection manager says where nobody listens. */
 const NO_SERVICE = 8
 const MTU_BYTES = 4096
+const PRIVATE_BYTES_MAX = 508
+const DEPTH_MAX = 255
 
 interface Listening {
   readonly kind: "listener"
@@ -119,6 +121,8 @@ export class StreamPort implements CmService {
   // --- commands
 
   private run(command: CmCommand): CmResult {
+    const wrong = wrongValue(command)
+    if (wrong !== undefined) return refusal("value", wrong)
     if (command.type === "listen") return this.listen(command.serviceId)
     if (command.type === "connect") return this.connect(command)
     if (command.type === "resolve" || command.type === "answer")
@@ -289,6 +293,19 @@ export class StreamPort implements CmService {
       rnrRetry: RETRIES,
     }
   }
+}
+
+/** What MPA has no room for (RFC 6581 §9). */
+const wrongValue = (command: CmCommand): string | undefined => {
+  if ("privateData" in command && (command.privateData?.length ?? 0) > PRIVATE_BYTES_MAX)
+    return `private data of ${command.privateData!.length} octets; give at most ${PRIVATE_BYTES_MAX}`
+  if (command.type !== "connect" && command.type !== "accept") return undefined
+  for (const name of ["responderResources", "initiatorDepth"] as const) {
+    const depth = command[name]
+    if (!(Number.isInteger(depth) && depth >= 0 && depth <= DEPTH_MAX))
+      return `${name} is ${depth}; give a whole number 0..${DEPTH_MAX}`
+  }
+  return undefined
 }
 
 const refusal = (reason: CmRefusal["reason"], message: string): CmRefusal => ({ ok: false, reason, message })

@@ -119,6 +119,28 @@ describe("programs of verbs over iWARP", () => {
     expect(refused).toMatchObject({ _tag: "ConnectionRejected", reason: 28, privateData: Uint8Array.of(4, 2) })
   })
 
+  it("that give more than MPA has room for, or accept what has left", async () => {
+    const program = Effect.gen(function* () {
+      const left = yield* endpoint("left")
+      const right = yield* endpoint("right")
+      const port = freePort()
+      const listener = yield* right.manager.listen({ port })
+      const resolved = yield* left.manager.resolve("127.0.0.12", { port })
+      const asking = { queuePair: left.queuePair, privateData: new Uint8Array(509) }
+      const much = yield* Effect.flip(left.manager.connect(resolved, asking))
+      const leaving = yield* Effect.forkScoped(left.manager.connect(resolved, { queuePair: left.queuePair }))
+      const request = yield* listener.next
+      yield* Fiber.interrupt(leaving)
+      yield* Effect.sleep("50 millis")
+      const connection = yield* request.accept({ queuePair: right.queuePair })
+      yield* connection.ended
+      return { much, state: right.queuePair.state }
+    })
+    const { much, state } = await run(program.pipe(Effect.scoped, Effect.provide(devices())))
+    expect(much).toMatchObject({ errno: "EINVAL", problem: "private data of 509 octets" })
+    expect(state).toBe("ERR")
+  })
+
   it("whose peer ends the connection, or does something wrong", async () => {
     const ended = Effect.gen(function* () {
       const { left, asked, connection } = yield* connected

@@ -125,7 +125,8 @@ export class IwarpWorld implements World, MpaStreamHost {
     if (engine === undefined) return
     this.byEngine.set(engine, stream)
     socket.cork()
-    for (let sent = 0; sent < BURST && !socket.writableNeedDrain; sent++) {
+    let left = BURST
+    for (; left > 0 && !socket.writableNeedDrain; left--) {
       const octets = engine.pollOctets(this.now)
       if (octets === undefined) break
       socket.write(octets)
@@ -133,7 +134,7 @@ export class IwarpWorld implements World, MpaStreamHost {
     socket.uncork()
     this.tell(engine)
     if (engine.over) stream.close()
-    else if (engine.hasData && !socket.writableNeedDrain) this.kick(engine)
+    else if (left === 0) this.kick(engine)
   }
 
   tell(engine: IwarpQueuePair): void {
@@ -181,6 +182,9 @@ export class IwarpWorld implements World, MpaStreamHost {
             return stream
           },
           reject: (answer) => stream.reject(answer),
+          get closed() {
+            return stream.closed
+          },
         })
       }
     })

@@ -76,15 +76,25 @@ export class MpaStream implements StreamEnd {
     this.setTimer()
   }
 
+  /** Nothing goes any more. */
+  get closed(): boolean {
+    return this.over
+  }
+
   // --- the opening
 
   accept(qpn: number, privateData: Uint8Array, depths: StreamDepths): void {
+    if (this.over) {
+      this.tellLater()
+      return
+    }
     this.handshake.accept(this.host.clock.now(), privateData, depths)
     this.flush()
     this.attach(qpn)
   }
 
   reject(privateData: Uint8Array): void {
+    if (this.over) return
     this.handshake.reject(this.host.clock.now(), privateData)
     this.flush()
     this.end()
@@ -93,8 +103,9 @@ export class MpaStream implements StreamEnd {
   attach(qpn: number): void {
     const { host, mode } = this
     const engine = host.engineOf(qpn)
-    if (engine === undefined || mode === undefined || engine.attached) {
+    if (this.over || engine === undefined || mode === undefined || engine.attached) {
       this.end()
+      this.tellLater()
       return
     }
     this.engine = engine
@@ -170,6 +181,11 @@ export class MpaStream implements StreamEnd {
       // It came before it could be stopped.
       this.rest = Uint8Array.from([...this.rest, ...octets])
     }
+  }
+
+  /** It is over already: whoever has it hears so once the call that found out is done. */
+  private tellLater(): void {
+    setImmediate(() => this.onEvent({ type: "closed" }))
   }
 
   private fail(message: string): void {

@@ -10,6 +10,8 @@ const NONE = new Uint8Array(0)
 /** Requests for queue pairs that are not ready yet. */
 const WAITING_MAX = 64
 const ASK_AGAIN_MS = 20
+/** How long they wait, as MPA's own frames do. */
+const WAIT_MS = 10_000
 
 interface Waiting {
   readonly request: StreamRequest
@@ -55,13 +57,21 @@ export class Rendezvous {
   /** A peer's queue pair asks. */
   take(request: StreamRequest): void {
     const { privateData } = request
+    this.waiting = this.waiting.filter((each) => !each.request.closed)
     const view = new DataView(privateData.buffer, privateData.byteOffset, privateData.byteLength)
     if (privateData.length !== BYTES || view.getUint32(0) !== MAGIC || this.waiting.length >= WAITING_MAX) {
       request.reject(NONE)
       return
     }
-    this.waiting.push({ request, wanted: view.getUint32(4), from: view.getUint32(8) })
+    const entry = { request, wanted: view.getUint32(4), from: view.getUint32(8) }
+    this.waiting.push(entry)
     this.serve()
+    if (!this.waiting.includes(entry)) return
+    setTimeout(() => {
+      if (!this.waiting.includes(entry)) return
+      this.waiting = this.waiting.filter((each) => each !== entry)
+      request.reject(NONE)
+    }, WAIT_MS).unref()
   }
 
   /** Requests whose queue pair is ready. */
