@@ -1,5 +1,5 @@
 import { simulateProgram, Topology } from "@rdmakit/fabric"
-import { layer as softnics } from "@rdmakit/softnic"
+import { iwarpLayer, layer as softnics } from "@rdmakit/softnic"
 import { Effect, Layer } from "effect"
 import { program } from "./twoEndpoints.ts"
 
@@ -24,5 +24,12 @@ export const real = program.pipe(
       { link: { udp: { address: "127.0.0.4" } } },
       { link: { udp: { address: "127.0.0.5" } }, device: { name: "rdmakit1", seed: 1 } },
     ]),
+  ),
+)
+
+/** In real time, over iWARP: a TCP connection of this machine for the two queue pairs. */
+export const overTcp = program.pipe(
+  Effect.provide(
+    iwarpLayer([{ address: "127.0.0.6" }, { address: "127.0.0.7", device: { name: "rdmakit1", seed: 1 } }]),
   ),
 )

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { program } from "../examples/twoEndpoints.ts"
-import { real, simulated } from "../examples/worlds.ts"
+import { overTcp, real, simulated } from "../examples/worlds.ts"
 import { worlds } from "./worlds.ts"
 
 const read = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8")
@@ -13,12 +13,13 @@ it.each(worlds)("the example does on $name what the README says", async ({ resul
   expect(await resultOf(program)).toEqual(expected)
 })
 
-it("the same program runs in either world", async () => {
+it("the same program runs in any world", async () => {
   const { value, time, digest } = await Effect.runPromise(simulated)
   expect(value).toEqual(expected)
   expect(time).toBeLessThan(20e6)
   expect((await Effect.runPromise(simulated)).digest).toBe(digest)
   expect(await Effect.runPromise(real)).toEqual(expected)
+  expect(await Effect.runPromise(overTcp)).toEqual(expected)
 })
 
 it("the README has the examples, the first in less than 40 lines", () => {
