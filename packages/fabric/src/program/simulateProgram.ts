@@ -34,7 +34,7 @@ export interface ProgramOptions {
   readonly mtuBytes?: number
   /** What carries queue pairs, in place of InfiniBand's transport as `QueuePairs` has it. */
   readonly transport?: VerbsTransport
-  /** How the device of a node differs. By default it is called rdmakit0 and has the limits of Linux's rxe. */
+  /** How the device of a node differs. By default that of host 3 is called rdmakit3, and has the limits of Linux's rxe. */
   readonly device?: (node: number) => DeviceOptions
   /** Sees each packet that arrives at a host, or leaves it. It must not keep the cursor, nor change anything. */
   readonly onPacket?: PacketObserver

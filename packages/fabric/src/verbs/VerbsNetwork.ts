@@ -38,6 +38,8 @@ const DEVICE_STREAM = 0x64657600
 const LOOP_BYTES = 4096
 /** After so many events that were nobody's concern it is worth a look whether there will be others. */
 const IDLE_EVENTS = 1024
+/** After so many in which nobody did anything it is worth a look whether all wait for receives. */
+const UNEVENTFUL = 64
 const NONE: ReadonlyArray<VerbsEndpoint> = []
 /** What a host without a link says of its port, bit/s. */
 const UNLINKED_BPS = 1e9
@@ -74,6 +76,9 @@ export class VerbsNetwork implements Wheel {
   /** Events since the last that was more than a controller's timer; whether there can be no other any more. */
   private idleEvents = 0
   private isQuiet = false
+  /** When a program was last told of anything, did anything, or a link changed. */
+  private lastDeed: Time = 0
+  private uneventful = 0
   private longestRttPs: Time | undefined = undefined
   private alarm = -1
 
@@ -189,6 +194,7 @@ export class VerbsNetwork implements Wheel {
     nic.onAlarm = (now) => {
       this.alarm = -1
       this.idleEvents = 0
+      this.noteDeed()
       this.onAlarm(now)
     }
     return nic
@@ -206,6 +212,7 @@ export class VerbsNetwork implements Wheel {
       const rate = port === undefined ? UNLINKED_BPS : ports.rateBps[port]!
       const world = new HostWorld(this, node, rate, mtuBytes)
       const device = new Device(world, transport, {
+        name: `rdmakit${node}`,
         seed: hash32(seed, DEVICE_STREAM, node),
         ...options.device?.(node),
       })
@@ -250,6 +257,7 @@ export class VerbsNetwork implements Wheel {
 
   kick(node: number, engine: VerbsEngine): void {
     this.isQuiet = false
+    this.noteDeed()
     if (this.queuePairs.kick(this.queuePairs.of(node, engine))) this.kernel.callAt(this.now, Call.Flush, 0)
   }
   detach(engine: VerbsEngine): void {
@@ -305,6 +313,7 @@ export class VerbsNetwork implements Wheel {
 
   private linkChanged(link: number, up: boolean): void {
     const ends = [2 * link, 2 * link + 1].filter((port) => this.isHost(this.ports.node[port]!))
+    this.noteDeed()
     if (!up) for (const port of ends) this.nic.dropWaiting(port)
     for (const port of ends) this.device(this.ports.node[port]!)!.handleLinkChange()
   }
@@ -334,20 +343,40 @@ export class VerbsNetwork implements Wheel {
   }
 
   step(until: Time): boolean {
-    if (this.kernel.run(until, 1) === 0) return false
+    // Before the event: devices have been told of the last one, and programs have done what they do then.
+    if (++this.uneventful >= UNEVENTFUL && this.kernel.pool.alive === 0) this.lookAround()
+    if (this.isQuiet || this.kernel.run(until, 1) === 0) return false
     if (++this.idleEvents >= IDLE_EVENTS) this.lookAround()
     return !this.isQuiet
   }
 
-  /** Timers of controllers may go on for ever, and bring nothing about where there is nothing to send. */
+  /**
+   * Timers of controllers may go on for ever, and bring nothing about where there is nothing to send; nor do queue pairs that
+   * ask for a receive which nobody is left to post: they have asked for it since anybody did anything.
+   */
   private lookAround(): void {
     this.idleEvents = 0
     this.isQuiet =
-      this.alarm < 0 && this.faultsLeft === 0 && this.kernel.pool.alive === 0 && this.queuePairs.every(isIdle)
+      this.alarm < 0 &&
+      this.faultsLeft === 0 &&
+      this.kernel.pool.alive === 0 &&
+      this.queuePairs.every((endpoint) => isIdle(endpoint) || this.asksInVain(endpoint))
+  }
+
+  private asksInVain({ engine }: VerbsEndpoint): boolean {
+    const since = engine.receiveAwaitedSince
+    return since !== undefined && since > this.lastDeed
+  }
+
+  /** A program is told of something, does something, or a link changes. */
+  private noteDeed(): void {
+    this.lastDeed = this.now
+    this.uneventful = 0
   }
 
   settle(): void {
     this.queuePairs.takeEvents((endpoint, event) => {
+      this.noteDeed()
       this.device(endpoint.node)!.handleEvent(this.now, endpoint.engine, event)
     })
   }

@@ -35,7 +35,7 @@ export interface VerbsNetworkOptions {
   readonly faults?: ReadonlyArray<Fault>
   /** How long routes take to follow a link that goes down or comes up, ps. Default 0. */
   readonly convergencePs?: Time
-  /** How the device of a host differs; by default it is called rdmakit0 and has the limits of Linux's rxe. */
+  /** How the device of a host differs; by default that of host 3 is called rdmakit3, and has the limits of Linux's rxe. */
   readonly device?: (node: number) => DeviceOptions
   /** How a host chooses which queue pair sends. Default `ReadyListNic`. */
   readonly makeNic?: (options: HostNicOptions<VerbsCommand, VerbsEvent>) => HostNic<VerbsCommand, VerbsEvent>

@@ -61,6 +61,15 @@ describe("a program on a simulated network", { timeout: 30_000 }, () => {
     expect((await Effect.runPromise(run)).digest).toBe(digest)
   })
 
+  it("has a device for each host, called by the host's number", async () => {
+    const names = Effect.map(Provider, ({ devices }) => devices.map(({ name }) => name))
+    const four = Layer.succeed(Topology, star(4, { rate: "100Gbps", delay: "1us" }))
+    const { value } = await Effect.runPromise(Effect.provide(simulateProgram(names), four))
+    expect(value).toEqual(["rdmakit0", "rdmakit1", "rdmakit2", "rdmakit3"])
+    const own = simulateProgram(names, { device: (node) => (node === 1 ? { name: "mlx5_0" } : {}) })
+    expect((await Effect.runPromise(Effect.provide(own, four))).value[1]).toBe("mlx5_0")
+  })
+
   it("says what is outstanding when it can never go on", async () => {
     const program = Effect.gen(function* () {
       const { devices } = yield* Provider
@@ -73,6 +82,26 @@ describe("a program on a simulated network", { timeout: 30_000 }, () => {
     const error = await Effect.runPromise(Effect.flip(Effect.provide(simulateProgram(program), network)))
     expect(error).toBeInstanceOf(Stalled)
     expect(String(error)).toMatch(/node 1, queue pair 0x[0-9a-f]+ \(rc\): 0 sends, 1 receives/)
+  })
+
+  it("ends when a queue pair tries for ever where no receive is posted, and not while one may come", async () => {
+    const posting = (receiveAfter: number) =>
+      Effect.gen(function* () {
+        const { devices } = yield* Provider
+        const a = makeEnd(devices[0]!, "rc")
+        const b = makeEnd(devices[1]!, "rc")
+        connect(a, b)
+        a.qp.postSend({ id: 1, opcode: WrOpcode.Send, signaled: true, sges: [] })
+        yield* Effect.sleep(receiveAfter)
+        if (receiveAfter > 0) b.qp.postRecv({ id: 1, sges: [] })
+        yield* Effect.callback<void>((resume) => a.cq.arm("next", () => resume(Effect.void)))
+        return polled(a)[0]?.status
+      })
+    const run = (receiveAfter: number) => Effect.provide(simulateProgram(posting(receiveAfter)), network)
+    const error = await Effect.runPromise(Effect.flip(run(0)))
+    expect(error).toBeInstanceOf(Stalled)
+    expect(String(error)).toMatch(/node 0, queue pair 0x[0-9a-f]+ \(rc\): 1 sends, 0 receives/)
+    expect((await Effect.runPromise(run(5))).value).toBe(WcStatus.Success)
   })
 
   it("is seen as frames with right checksums, and is the same whether seen or not", async () => {

@@ -35,6 +35,9 @@ export class ReliableQueuePair extends VerbsQueuePair {
   get finished(): boolean {
     return this.sendOutstanding === 0 && this.responder.replies.idle
   }
+  get receiveAwaitedSince(): Time | undefined {
+    return this.responder.replies.idle && !this.notifications.pending ? this.requester.receiveAwaitedSince : undefined
+  }
   get nextTimeout(): Time {
     const timeout = this.requester.nextTimeout
     const timer = this.pacing.nextTimer

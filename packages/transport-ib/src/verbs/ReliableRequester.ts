@@ -33,6 +33,9 @@ export class ReliableRequester extends Requester {
   private readonly responses: Responses
   /** Until then an RNR NAK holds requests back. */
   private rnrDeadline: Time = NEVER
+  /** When the oldest packet that is not acknowledged was sent, and the one that was the oldest then the time before. */
+  private oldestSent: Time = 0
+  private oldestSentBefore: Time = 0
   private retries = 0
   private rnrRetries = 0
   /** The end of what timeouts have had sent again, or NONE. */
@@ -98,6 +101,10 @@ export class ReliableRequester extends Requester {
     return this.timer.next < this.rnrDeadline ? this.timer.next : this.rnrDeadline
   }
 
+  /** While an RNR NAK holds requests back that may be tried without end: when the oldest was sent the time before last. */
+  get receiveAwaitedSince(): Time | undefined {
+    return this.heldBack && this.context.settings.rnrRetry === RNR_RETRY_FOREVER ? this.oldestSentBefore : undefined
+  }
   /** An RNR NAK holds requests back. */
   protected get heldBack(): boolean {
     return this.rnrDeadline !== NEVER
@@ -119,6 +126,10 @@ export class ReliableRequester extends Requester {
     const work = this.queue.current!
     const again = this.nxt < this.highest
     if (!this.fillWork(now, out, work)) return false
+    if (this.nxt === this.una) {
+      this.oldestSentBefore = this.oldestSent
+      this.oldestSent = now
+    }
     if (again) out.set(Flag.Retransmission)
     else if (this.timed === NONE) {
       this.timed = this.nxt
