@@ -1,4 +1,5 @@
 export {
+  CollectiveFailed,
   openMessages,
   type RdmAddress,
   type RdmCompleted,

@@ -108,9 +108,12 @@ export const isAtomic = (kind: "write" | "fetch" | "compare", datatype: number, 
 }
 
 type Value = number & bigint
+const BIG = [0n, 1n] as unknown as readonly [Value, Value]
+const SMALL = [0, 1] as unknown as readonly [Value, Value]
 
 /** What memory becomes. `old` is what it holds, `operand` comes with the request; both of one type. */
-const combined = (operation: number, old: Value, operand: Value, zero: Value, one: Value): number | bigint => {
+const combined = (kind: Datatype["kind"], operation: number, old: Value, operand: Value): number | bigint => {
+  const [zero, one] = kind === "bigint" ? BIG : SMALL
   switch (operation) {
     case AtomicOperation.Min:
       return old > operand ? operand : old
@@ -119,7 +122,8 @@ const combined = (operation: number, old: Value, operand: Value, zero: Value, on
     case AtomicOperation.Sum:
       return old + operand
     case AtomicOperation.Product:
-      return old * operand
+      // A double would lose the low bits of what is above 2^53.
+      return kind === "integer" ? Math.imul(old, operand) : old * operand
     case AtomicOperation.LogicalOr:
       return old !== zero || operand !== zero ? one : zero
     case AtomicOperation.LogicalAnd:
@@ -159,9 +163,6 @@ const swaps = (operation: number, old: Value, compare: Value): boolean => {
 
 const viewOf = (octets: Uint8Array): DataView => new DataView(octets.buffer, octets.byteOffset, octets.byteLength)
 
-/** 32-bit products lose bits in a double. */
-const wide = (value: Value, kind: Datatype["kind"]): Value => (kind === "integer" ? BigInt(value) : value) as Value
-
 /**
  * Does an atomic on `memory`, operand by operand; with `compare`, one that compares. All have the length of `memory`, and
  * `isAtomic` has said that there is such an operation. Integers wrap.
@@ -176,17 +177,16 @@ export const applyAtomic = (
   const { bytes, kind, read, write } = datatypes[datatype]!
   const [memoryView, operandView] = [viewOf(memory), viewOf(operands)]
   const compareView = compare === undefined ? undefined : viewOf(compare)
-  const [zero, one] = (kind === "float" ? [0, 1] : [0n, 1n]) as [Value, Value]
   for (let at = 0; at + bytes <= memory.length; at += bytes) {
-    const old = wide(read(memoryView, at) as Value, kind)
-    const operand = wide(read(operandView, at) as Value, kind)
+    const old = read(memoryView, at) as Value
+    const operand = read(operandView, at) as Value
     let value: number | bigint
-    if (compareView === undefined) value = combined(operation, old, operand, zero, one)
+    if (compareView === undefined) value = combined(kind, operation, old, operand)
     else {
-      const other = wide(read(compareView, at) as Value, kind)
+      const other = read(compareView, at) as Value
       if (operation === MaskedSwap) value = (operand & other) | (old & (~other as Value))
       else value = swaps(operation, old, other) ? operand : old
     }
-    write(memoryView, at, (kind === "integer" ? Number(BigInt.asIntN(32, value as bigint)) : value) as never)
+    write(memoryView, at, value as never)
   }
 }

@@ -11,6 +11,7 @@ import {
 } from "@rdmakit/verbs"
 import type { EfaRdmTarget } from "@rdmakit/wire/efa-rdm"
 import { Data, Deferred, Effect, Queue, Random, Scope } from "effect"
+import { type CollectiveOptions, CollectiveRun, type Unfinished } from "../collectives/CollectiveRun.ts"
 import type { RdmAtomicOptions, RdmReceiveOptions, RdmSendOptions } from "../rdm/RdmCalls.ts"
 import type { RdmEndpoint } from "../rdm/RdmEndpoint.ts"
 import type { RdmEvent, RdmFailure, RdmOperation, RdmRefusal } from "../rdm/RdmEvent.ts"
@@ -27,6 +28,18 @@ export class RdmFailed extends Data.TaggedError("RdmFailed")<{
 }> {
   override get message(): string {
     return `${this.operation}: ${this.reason}${this.reason === "truncated" ? `, the message has ${this.bytes} bytes` : ""}`
+  }
+}
+
+/** A collective has ended before all was done. */
+export class CollectiveFailed extends Data.TaggedError("CollectiveFailed")<{
+  /** What failed, and what waits for it. */
+  readonly unfinished: ReadonlyArray<Unfinished>
+}> {
+  override get message(): string {
+    const failed = this.unfinished.filter(({ state }) => state === "failed")
+    const names = failed.map(({ index, operation, failure }) => `operation ${index}, ${operation.kind}: ${failure}`)
+    return `${names.join("; ")}; ${this.unfinished.length - failed.length} others unfinished`
   }
 }
 
@@ -53,6 +66,12 @@ export interface SrdMessagesOptions
 
 /** Writes of peers that wait to be looked at, at most; the oldest go then. */
 const REMOTE_WRITES_MAX = 4096
+/** A collective that this rank takes part in. */
+interface Part {
+  readonly run: CollectiveRun
+  readonly ended: Deferred.Deferred<void, CollectiveFailed>
+}
+
 const CONNIDS = 2 ** 31
 const IN_FLIGHT = 64
 /** A receive that is missing is waited for without end. */
@@ -74,6 +93,7 @@ export class SrdMessages {
   private readonly directory: RegionDirectory
   private readonly scope: Scope.Scope
   private readonly waiting = new Map<number, Deferred.Deferred<RdmCompleted, RdmFailed>>()
+  private readonly parts = new Set<Part>()
   private nextContext = 0
 
   constructor(
@@ -151,27 +171,59 @@ export class SrdMessages {
     )
   }
 
+  /**
+   * Does this rank's part of a collective; it has no `compute` operations, which nobody would end. The endpoint's operations have to be
+   * as many as begin together: see `operationsMax` and `receivesMax`. Dies of a `CollectiveError` for a program that cannot
+   * end.
+   */
+  collective(options: Omit<CollectiveOptions, "firstContext">): Effect.Effect<void, CollectiveFailed> {
+    return Effect.suspend(() => {
+      const firstContext = this.nextContext
+      const { operations } = options.program
+      this.nextContext += operations.length
+      const run = new CollectiveRun(this.endpoint, { ...options, firstContext })
+      const ended = Deferred.makeUnsafe<void, CollectiveFailed>()
+      const part = { run, ended }
+      this.parts.add(part)
+      const leave = Effect.sync(() => this.parts.delete(part))
+      return Effect.ensuring(Effect.andThen(this.flush, Deferred.await(ended)), leave)
+    })
+  }
+
   /** Posts what there is to send, and wakes whose operations have ended. */
   readonly flush: Effect.Effect<void> = Effect.suspend(() => {
-    this.carrier.drain()
     const ended: Array<Effect.Effect<unknown>> = []
+    this.carrier.drain()
     for (let event = this.endpoint.pollEvent(); event !== undefined; event = this.endpoint.pollEvent()) {
-      if (event.type === "remoteWrite") {
-        Queue.offerUnsafe(this.remoteWrites, event)
-        continue
-      }
-      const waiting = this.waiting.get(event.context)
-      this.waiting.delete(event.context)
-      if (waiting === undefined) continue
-      const { operation, bytes } = event
-      ended.push(
-        event.type === "completed"
-          ? Deferred.succeed(waiting, event)
-          : Deferred.fail(waiting, new RdmFailed({ operation, reason: event.reason, bytes })),
-      )
+      this.handleEvent(event, ended)
+      // What it set off is sent at once.
+      this.carrier.drain()
+    }
+    for (const { run, ended: whole } of this.parts) {
+      const { unfinished } = run
+      if (run.done) ended.push(Deferred.succeed(whole, undefined))
+      else if (unfinished.some(({ state }) => state === "failed"))
+        ended.push(Deferred.fail(whole, new CollectiveFailed({ unfinished })))
     }
     return Effect.forEach(ended, (each) => each, { discard: true })
   })
+
+  private handleEvent(event: RdmEvent, ended: Array<Effect.Effect<unknown>>): void {
+    if (event.type === "remoteWrite") {
+      Queue.offerUnsafe(this.remoteWrites, event)
+      return
+    }
+    for (const { run } of this.parts) if (run.handleEvent(event)) return
+    const waiting = this.waiting.get(event.context)
+    this.waiting.delete(event.context)
+    if (waiting === undefined) return
+    const { operation, bytes } = event
+    ended.push(
+      event.type === "completed"
+        ? Deferred.succeed(waiting, event)
+        : Deferred.fail(waiting, new RdmFailed({ operation, reason: event.reason, bytes })),
+    )
+  }
 
   /** Hands in completions as they come, until the scope ends. */
   pump(cq: CompletionQueue): Effect.Effect<never, CqOverrun> {
