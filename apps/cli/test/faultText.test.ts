@@ -5,6 +5,7 @@ test("faults in words", () => {
   expect(parseFaults("loss=2%,dup=0.02, reorder=5 %,hold=50us,corrupt=.1%,delay=1us..3us")).toEqual({
     ...{ loss: 0.02, duplication: 0.02, reordering: 0.05, reorderPs: 50e6, corruption: 0.001, delayPs: [1e6, 3e6] },
   })
+  expect(parseFaults("hole=50%,slow=10Gbps")).toEqual({ blackHole: 0.5, serverBps: 10e9 })
   expect(parseFaults("delay=1us")).toEqual({ delayPs: [1e6, 1e6] })
 })
 
@@ -16,6 +17,7 @@ test.each([
   ["loss=-1%", /^loss: found "-1%"/],
   ["delay=3us..1us", /^delay: found "3us..1us", expected the shorter time first$/],
   ["hold=3", /^hold: /],
+  ["slow=fast", /^slow: /],
 ])("%s is refused", (text, reason) => {
   expect(parseFaults(text)).toMatch(reason)
 })

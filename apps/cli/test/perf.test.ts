@@ -125,6 +125,17 @@ describe("pingpong, rping and devinfo in a simulated network", { timeout: 30_000
     expect(await json("rping -S 4096")).toMatchObject({ rounds: 10, bytes: 4096, peer: "11.0.1.1 port 7174" })
   })
 
+  test("a server that is slow, and a hole that swallows everything", async () => {
+    const { results } = await json("perf write-bw -n 100 -s 65536 --faults slow=10Gbps")
+    // 1,250 MB/s with 82 octets of headers a packet, and 16 more in the first of 16; perftest's MB are MiB.
+    const most = (1250e6 * 65_536) / (65_536 + 16 * 82 + 16) / 2 ** 20
+    expect(results[0].averageMBps).toBeLessThan(most)
+    expect(results[0].averageMBps).toBeGreaterThan(0.99 * most)
+    const { code, err } = await run("perf write-bw -n 5 --faults hole=100%")
+    expect(code).toBe(1)
+    expect(err).toMatch(/RETRY_EXC_ERR/)
+  })
+
   test("devinfo", async () => {
     const { out } = await run("devinfo -v")
     expect(out.match(/^hca_id:\t\w+$/gm)).toEqual(["hca_id:\trdmakit0", "hca_id:\trdmakit1"])
@@ -195,6 +206,13 @@ describe("real packets", () => {
     expect(verified.icrcOk).toBeGreaterThan(200)
   }, 60_000)
 
+  test("an address that is silent is told of while it is asked", async () => {
+    const place = "--address 10.9.0.2 --bind 127.0.0.1:48662 --at 10.9.0.1=127.0.0.1:48661"
+    const { out, err } = await shell(`rdmakit rping 10.9.0.1 ${place} & sleep 8; kill $!; wait`)
+    expect(out).toBe("")
+    expect(err).toContain("10.9.0.1 port 7174 has not answered for 2 s; it is asked until 103 s are over\n")
+  }, 60_000)
+
   test("a client without a server is told what to do", async () => {
     const { code, out, err } = await shell("rdmakit perf send-bw --peer nowhere.invalid --json")
     expect(code).toBe(1)
@@ -219,6 +237,7 @@ describe("what cannot be is refused", () => {
     ["perf send-bw --on fabric --peer 10.0.0.1", "--on: found fabric with one end alone, expected softnic"],
     ["perf send-bw --peer 10.0.0.1 --rate 1Gbps", "--rate: found it with softnic, expected fabric"],
     ["perf send-bw --on fabric --address 10.0.0.1", "--address: found it with fabric, expected softnic"],
+    ["perf send-bw --on softnic --faults slow=1Gbps", "--faults: found slow with softnic, expected fabric"],
     ["perf send-bw --on iwarp --faults loss=1%", "--faults: found it with iwarp, expected softnic"],
     ["devinfo --on iwarp", "--on: found iwarp, expected fabric or softnic"],
     ["perf send-bw --address 10.0.0.1", "--address: found it with both ends, expected one end alone"],

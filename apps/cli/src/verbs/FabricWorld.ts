@@ -36,7 +36,9 @@ export const runOnFabric = <A, B, E>(
       if (faults !== undefined) {
         const links = yield* NetworkLinks
         // Whatever goes between the two crosses the client's link once, one way or the other.
-        links.impair(links.ofHost(hosts[0]), faults)
+        const { serverBps, ...impairment } = faults
+        links.impair(links.ofHost(hosts[0]), impairment)
+        if (serverBps !== undefined) links.limitReceiver(hosts[1], { rateBps: serverBps, pauses: true })
       }
       const [first, second] = yield* Effect.all([onHost(places[0])(client), onHost(places[1])(server)], {
         concurrency: "unbounded",

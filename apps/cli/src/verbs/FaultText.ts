@@ -1,5 +1,5 @@
 /** `--faults loss=2%,dup=2%,reorder=5%`: what becomes of packets on their way. */
-import { tryParseTime } from "@rdmakit/units"
+import { tryParseRate, tryParseTime } from "@rdmakit/units"
 
 /** Probabilities from 0 to 1, times in ps. The names are those of `FaultInjector`. */
 export interface Faults {
@@ -9,11 +9,20 @@ export interface Faults {
   readonly reordering?: number
   readonly reorderPs?: number
   readonly delayPs?: readonly [least: number, most: number]
+  /** Of a simulated network alone: the share of flows that vanish, and the rate at which the server takes packets, bit/s. */
+  readonly blackHole?: number
+  readonly serverBps?: number
 }
 
-const CHANCES = { loss: "loss", corrupt: "corruption", dup: "duplication", reorder: "reordering" } as const
+/** What a simulated network alone can have, as it is written. */
+export const fabricFaults = { blackHole: "hole", serverBps: "slow" } as const
 
-const EXPECTED = "loss, dup, reorder, corrupt with a share such as 2 %, hold with a time, delay with one or two"
+const CHANCES = {
+  ...{ loss: "loss", corrupt: "corruption", dup: "duplication", reorder: "reordering", hole: "blackHole" },
+} as const
+
+const EXPECTED =
+  "loss, dup, reorder, corrupt, hole with a share such as 2 %, hold with a time, delay with one or two, slow with a rate"
 
 /** @returns what is wrong, in words, where it is no such text */
 export const parseFaults = (text: string): Faults | string => {
@@ -34,6 +43,10 @@ export const parseFaults = (text: string): Faults | string => {
       if (name === "hold") faults.reorderPs = least
       else if (least > most) return `delay: found "${value}", expected the shorter time first`
       else faults.delayPs = [least, most]
+    } else if (name === "slow") {
+      const rate = tryParseRate(value)
+      if (typeof rate !== "number") return `slow: ${rate.message}`
+      faults.serverBps = rate
     } else return `found "${name}", expected ${EXPECTED}`
   }
   return faults

@@ -2,6 +2,7 @@ import {
   type RpingReport,
   RpingSettingError,
   type RpingSettings,
+  type RpingWatch,
   rpingClient,
   rpingServer,
   rpingSettings,
@@ -9,7 +10,7 @@ import {
 import { openDevice } from "@rdmakit/verbs"
 import { Effect, Option } from "effect"
 import { counted } from "../Figures.ts"
-import { print } from "../Screen.ts"
+import { print, type Screen, tell } from "../Screen.ts"
 import { endingWell } from "./Ending.ts"
 import { type EndsOutcome, runEnds } from "./Ends.ts"
 import { type Show, withLiveLines } from "./LiveLines.ts"
@@ -25,12 +26,20 @@ export interface RpingInput extends WorldInput {
 }
 
 const PORT = 7174
+/** As Linux' connection manager, sixteen questions. */
+const UNREACHABLE_S = 103
 const MICROSECOND_PS = 1e6
 
 export const rping = (input: RpingInput) =>
   Effect.gen(function* () {
     const settings = yield* settingsOf(input)
-    const outcome = yield* withLiveLines((show) => pinged(input, settings, show))
+    const screen = yield* Effect.context<Screen>()
+    const waiting = (peer: string, seconds: number) =>
+      Effect.provide(
+        tell(`${peer} has not answered for ${seconds} s; it is asked until ${UNREACHABLE_S} s are over`),
+        screen,
+      )
+    const outcome = yield* withLiveLines((show) => pinged(input, settings, show, waiting))
     if (input.json) return yield* print(JSON.stringify(jsonOf(outcome, settings)))
     const { rounds, bytes, elapsedPs, peer } = outcome.on === "fabric" ? outcome.client : outcome.value
     const each = rounds === 0 ? "" : `, ${(elapsedPs / MICROSECOND_PS / rounds).toFixed(2)} usec each`
@@ -38,13 +47,21 @@ export const rping = (input: RpingInput) =>
     yield* print(`${counted(rounds, "round")} of ${bytes} bytes with ${peer}${each}${checked}`)
   }).pipe(endingWell(input.json))
 
-const pinged = (input: RpingInput, settings: RpingSettings, show: Show) => {
+const pinged = (
+  input: RpingInput,
+  settings: RpingSettings,
+  show: Show,
+  waiting: NonNullable<RpingWatch["waiting"]>,
+) => {
   const watch = (what: string) =>
     input.verbose && !input.json ? { ping: (text: string) => show(`${what}: ${text}`) } : {}
   return runEnds({
     ...{ input, listen: input.listen, host: input.host, port: PORT, peerArguments: ["rping"] },
-    client: ({ address, port }) =>
-      Effect.flatMap(openDevice(), (device) => rpingClient(device, address, port, settings, watch("ping data"))),
+    // A screen is outside of virtual time, which nobody waits in.
+    client: ({ address, port }, isLive) =>
+      Effect.flatMap(openDevice(), (device) =>
+        rpingClient(device, address, port, settings, { ...watch("ping data"), ...(isLive ? { waiting } : {}) }),
+      ),
     server: (port, listening) =>
       Effect.flatMap(openDevice(), (device) => rpingServer(device, port, listening, watch("server ping data"))),
   })

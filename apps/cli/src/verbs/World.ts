@@ -8,7 +8,7 @@ import { Effect, FileSystem, Option, Path } from "effect"
 import { cannotBeWritten, Refused } from "../Exit.ts"
 import { reading } from "../Reading.ts"
 import { WorkingDirectory } from "../Screen.ts"
-import { type Faults, parseFaults } from "./FaultText.ts"
+import { type Faults, fabricFaults, parseFaults } from "./FaultText.ts"
 
 /** The flags of `worldFlags`. */
 export interface WorldInput {
@@ -93,6 +93,12 @@ export const wantedWorld = (input: WorldInput, ends: Ends) =>
     if (on === "fabric") {
       const network = yield* fabricOf(input)
       return { ...wanted, ...network, pcap: yield* captureOf(input) } satisfies WantedFabric
+    }
+    const { faults = {} } = wanted
+    const simulated = (["blackHole", "serverBps"] as const).find((name) => faults[name] !== undefined)
+    if (simulated !== undefined) {
+      const found = fabricFaults[simulated]
+      return yield* new Refused({ message: `--faults: found ${found} with ${on}, expected fabric` })
     }
     const packetFlag = PACKET_FLAGS.find((name) => isGiven(input[name]))
     if (on === "iwarp" && packetFlag !== undefined) {
