@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { folderOf, rdmakit, shell } from "./rdmakit.ts"
+import { folderOf, rdmakit, shell, shellCommand } from "./rdmakit.ts"
 
 const run = (line: string, setting: Parameters<typeof rdmakit>[1] = {}) => rdmakit(line.split(" "), setting)
 const json = async (line: string) => {
@@ -208,7 +208,7 @@ describe("real packets", () => {
 
   test("an address that is silent is told of while it is asked", async () => {
     const place = "--address 10.9.0.2 --bind 127.0.0.1:48662 --at 10.9.0.1=127.0.0.1:48661"
-    const { out, err } = await shell(`rdmakit rping 10.9.0.1 ${place} & sleep 8; kill $!; wait`)
+    const { out, err } = await shell(`timeout 12 ${shellCommand} rping 10.9.0.1 ${place}`)
     expect(out).toBe("")
     expect(err).toContain("10.9.0.1 port 7174 has not answered for 2 s; it is asked until 103 s are over\n")
   }, 60_000)

@@ -32,6 +32,23 @@ describe("rping", { timeout: 30_000 }, () => {
     expect([server.rounds, server.bytes]).toEqual([20, 65_536])
   })
 
+  test("a peer that is silent is told of until it is given up, after 103 s", async () => {
+    const told: Array<string> = []
+    const waiting = (peer: string, seconds: number) => Effect.sync(() => void told.push(`${peer} ${seconds}`))
+    const ping = () => Effect.void
+    const settings = rpingSettings({ rounds: 2 })
+    const client = Effect.flatMap(openDevice(), (device) =>
+      rpingClient(device, SERVER, 7174, settings, { waiting, ping }),
+    )
+    const gone = await failureOf(simulated(client, Effect.void, { faults: { loss: 1 } }))
+    expect(gone).toMatch(/^11\.0\.1\.1 port 7174 did not answer the request/)
+    expect(told).toEqual([2, 22, 42, 62, 82, 102].map((seconds) => `11.0.1.1 port 7174 ${seconds}`))
+    told.length = 0
+    const server = Effect.flatMap(openDevice(), (device) => rpingServer(device, 7174))
+    await succeeds(simulated(client, server))
+    expect(told).toEqual([])
+  })
+
   test("nobody listens", async () => {
     const settings = rpingSettings({})
     const client = Effect.flatMap(openDevice(), (device) => rpingClient(device, SERVER, 7174, settings))

@@ -9,7 +9,7 @@ import {
   type QueuePair,
   type WorkFailed,
 } from "@rdmakit/verbs"
-import { Data, Effect, type Scope } from "effect"
+import { Data, Effect, Fiber, type Scope } from "effect"
 import { FormatError } from "../outofband/FormatError.ts"
 import { parsed } from "../outofband/PerftestSession.ts"
 import { emitRping, parseRping, RPING_BYTES, type RpingBuffer } from "../outofband/RpingMessage.ts"
@@ -40,6 +40,11 @@ export interface RpingReport {
 }
 
 export interface RpingWatch {
+  /**
+   * The client's: its peer has not answered for so many seconds, first 2, then every 20. After sixteen questions, 103 s, it
+   * fails with `ConnectionUnreachable`.
+   */
+  readonly waiting?: (peer: string, seconds: number) => Effect.Effect<void>
   /** What the client has sent, or the server has read. */
   readonly ping?: (text: string) => Effect.Effect<void>
 }
@@ -71,6 +76,9 @@ const ACCESS: ReadonlyArray<AccessName> = ["local-write", "remote-read", "remote
 const RECEIVE = 1
 /** rping's queues. */
 const CQ_CAPACITY = 32
+/** A peer's silence is told of after so many seconds, then every so many. */
+const SILENT_S = 2
+const AGAIN_S = 20
 /** READs outstanding. */
 const DEPTHS = { responderResources: 1, initiatorDepth: 1 }
 
@@ -144,7 +152,12 @@ export const rpingClient = (
     const resolved = yield* manager.resolve(host, { port })
     yield* manager.prepare(side.queuePair)
     yield* postReceive(side)
-    const connection = yield* manager.connect(resolved, { queuePair: side.queuePair, ...DEPTHS })
+    const { waiting } = watch
+    const telling = waiting === undefined ? Effect.void : silence((seconds) => waiting(resolved.peer, seconds))
+    const teller = yield* Effect.forkChild(telling)
+    const connection = yield* manager
+      .connect(resolved, { queuePair: side.queuePair, ...DEPTHS })
+      .pipe(Effect.ensuring(Fiber.interrupt(teller)))
     const startPs = context.now
     const answer = Effect.flatMap(nextMessage(side), (message) => (message === undefined ? left : Effect.void))
     for (let round = 0; round < rounds; round++) {
@@ -160,6 +173,16 @@ export const rpingClient = (
     const elapsedPs = context.now - startPs
     yield* connection.disconnect
     return { role: "client", peer: connection.peer.name, rounds, bytes, elapsedPs }
+  })
+
+/** Tells of a silence for as long as it lasts. */
+const silence = (tell: (seconds: number) => Effect.Effect<void>): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    yield* Effect.sleep(`${SILENT_S} seconds`)
+    for (let seconds = SILENT_S; ; seconds += AGAIN_S) {
+      yield* tell(seconds)
+      yield* Effect.sleep(`${AGAIN_S} seconds`)
+    }
   })
 
 /** The server of one client: it reads, writes back, and ends when the client does (rping_test_server). */
