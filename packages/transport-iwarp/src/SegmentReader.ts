@@ -27,8 +27,9 @@ export class SegmentReader {
   private sending = false
   private written = 0
   private writing = false
-  /** READs and atomics that were answered. */
+  /** READs and atomics that were answered, and octets of the READ that is being answered. */
   private answered = 0
+  private responded = 0
 
   constructor(inbound: Inbound, requester: Requester) {
     this.inbound = inbound
@@ -168,7 +169,6 @@ export class SegmentReader {
     if (last) this.answered++
     return undefined
   }
-  private responded = 0
 
   private isNext(queue: number, messageSequence: number): boolean {
     this.sequence[queue]!++

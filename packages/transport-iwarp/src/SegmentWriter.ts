@@ -22,6 +22,7 @@ export class SegmentWriter implements MessageStream {
   private readonly framer: FpduFramer
   private readonly segmentBytes: number
   private message: Outgoing | undefined = undefined
+  private number = 0
   private offset = 0
   /** The WRITE has left, and its immediate has not. */
   private immediateLeft = false
@@ -44,7 +45,6 @@ export class SegmentWriter implements MessageStream {
     this.offset = 0
     this.immediateLeft = false
   }
-  private number = 0
 
   /** The next FPDU of the message; undefined: its memory is gone. `onLeft` is told when it was the message's last. */
   next(onLeft: (message: Outgoing) => void): Uint8Array | undefined {

@@ -152,6 +152,27 @@ describe("what a peer does wrong is told by a Terminate", () => {
     expect(answerTo(ulpdu, prepare)).toBe(words)
   })
 
+  it("an answer of another kind than what is awaited", () => {
+    const read = { opcode: WrOpcode.RdmaRead, sges: [sge(0, 8)] }
+    const atomic = { opcode: WrOpcode.AtomicFetchAndAdd, sges: [sge(0, 8)], compareAdd: 1n }
+    const sink = { sinkStag: LOCAL_KEY, sinkOffset: BigInt(BASE) }
+    for (const [request, answer] of [
+      [read, octetsOf({ kind: "atomicResponse", last: true, messageSequence: 1, requestId: 1, original: 7n })],
+      [atomic, octetsOf({ kind: "readResponse", last: true, ...sink }, pattern(8))],
+    ] as const) {
+      const { engine, memory, framer } = victim()
+      // It has been spoken to, so that it may speak.
+      receiveOf(10)(engine)
+      engine.handleOctets(0, framer.frame(octetsOf(send())))
+      engine.command(0, { type: "modify", state: QpState.Rts, settings: { initiatorDepth: 1 } })
+      engine.command(0, { type: "send", request: { id: 1, signaled: true, ...request, ...remote(0) } })
+      while (engine.pollOctets(0) !== undefined) {}
+      engine.handleOctets(0, framer.frame(answer))
+      expect(memory.octets.subarray(0, 8)).toEqual(new Uint8Array(8))
+      expect(lastWords(engine)).toBe("RDMAP: remote operation error: unexpected opcode")
+    }
+  })
+
   it("one READ more than was agreed on", () => {
     const { engine, framer } = victim()
     for (const messageSequence of [1, 2, 3])

@@ -6,6 +6,7 @@ import { atomicResponse, type Outbound, readResponse } from "./Outbound.ts"
 import type { Receives } from "./Receives.ts"
 import type { Requester } from "./Requester.ts"
 import { Bit, numberOf, Rdmap, remoteAddressOf, wordOf } from "./Segment.ts"
+import { Kind } from "./SendWork.ts"
 
 const { EXT } = Layout
 const ATOMIC_BYTES = 8
@@ -154,9 +155,10 @@ export class Inbound {
   private takeReadResponse(packet: Packet, segment: number): boolean {
     const { requester } = this
     const work = requester.awaited
+    if (work?.kind !== Kind.Read) return this.refuse(Cause.Opcode)
     const offset = wordOf(packet, EXT.messageOffset)
     const bytes = packet.payloadBytes
-    if (work === undefined || offset + bytes > work.bytes) return this.refuse(Cause.TaggedBounds)
+    if (offset + bytes > work.bytes) return this.refuse(Cause.TaggedBounds)
     if (bytes > 0) {
       const { payload } = packet
       if (payload === undefined || !requester.place(offset, payload.octets, payload.start, bytes)) return false
@@ -167,7 +169,7 @@ export class Inbound {
 
   private takeAtomicResponse(packet: Packet): boolean {
     const { requester } = this
-    if (requester.awaited === undefined) return this.refuse(Cause.Opcode)
+    if (requester.awaited?.kind !== Kind.Atomic) return this.refuse(Cause.Opcode)
     if (!requester.placeOriginal(numberOf(packet, EXT.compare))) return false
     requester.finishRead()
     return true
