@@ -364,7 +364,7 @@ export class QueuePair implements WorkOwner {
   }
 
   noteFailure(completion: Completion): void {
-    if (completion.status !== WcStatus.WrFlushErr) this.firstFailure ??= completion
+    if (completion.status !== WcStatus.WrFlushErr && this.type !== "srd") this.firstFailure ??= completion
   }
   noteEvent(event: string): void {
     this.lastEvent = event

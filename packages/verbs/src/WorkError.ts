@@ -19,7 +19,8 @@ export class WorkFailed extends Data.TaggedError("WorkFailed")<{
   readonly completion: Completion
   /**
    * The first completion of the queue pair that failed and was not flushed: the one that says why. undefined: there is none on
-   * this side, as when the peer's request was the cause, or the program moved the queue pair to ERR.
+   * this side, as when the peer's request was the cause, or the program moved the queue pair to ERR; and on a queue pair of
+   * SRD, which goes on after a request has failed.
    */
   readonly firstFailure: Completion | undefined
   /** The last asynchronous event of the queue pair, which says what a responder objected to. */
@@ -27,7 +28,8 @@ export class WorkFailed extends Data.TaggedError("WorkFailed")<{
 }> {
   /** The status to go by: that of `firstFailure` where this request was only flushed. */
   get diagnosis(): StatusName {
-    return statusName((this.firstFailure ?? this.completion).status)
+    const { completion, firstFailure = completion } = this
+    return statusName((completion.status === WcStatus.WrFlushErr ? firstFailure : completion).status)
   }
 
   override get message(): string {

@@ -135,7 +135,7 @@ describe.each(worlds)("SRD on $name", ({ resultOf: run }) => {
         expect(rnr).toBeInstanceOf(WorkFailed)
         expect(rnr).toMatchObject({ status: "RNR_RETRY_EXC_ERR" })
         const key = yield* Effect.flip(left.qp.send([], { to: { ...to, queueKey: 5 } }))
-        expect(key).toMatchObject({ status: "REM_INV_RD_REQ_ERR" })
+        expect(key).toMatchObject({ diagnosis: "REM_INV_RD_REQ_ERR", firstFailure: undefined })
         const long = yield* Effect.flip(left.qp.send(left.memory.range(0, 4097), { to }))
         expect(long).toMatchObject({ status: "LOC_LEN_ERR" })
         const atomic = yield* Effect.flip(left.qp.fetchAndAdd(left.memory.range(0, 8), right.memory, 1n))
