@@ -344,10 +344,11 @@ export class VerbsNetwork implements Wheel {
 
   step(until: Time): boolean {
     // Before the event: devices have been told of the last one, and programs have done what they do then.
-    if (++this.uneventful >= UNEVENTFUL && this.kernel.pool.alive === 0) this.lookAround()
+    const isUneventful = ++this.uneventful >= UNEVENTFUL && this.kernel.pool.alive === 0
+    if (isUneventful || this.idleEvents >= IDLE_EVENTS) this.lookAround()
     if (this.isQuiet || this.kernel.run(until, 1) === 0) return false
-    if (++this.idleEvents >= IDLE_EVENTS) this.lookAround()
-    return !this.isQuiet
+    this.idleEvents++
+    return true
   }
 
   /**
