@@ -20,7 +20,6 @@ export class MessageSend extends ProgramOutgoing {
   protocol: MessageProtocol = "eager"
   private readonly options: MessageOptions
   private messageId = 0
-  private afterNack = false
 
   constructor(rdm: Rdm, peer: Peer, data: Segments, context: number, options: MessageOptions) {
     super(rdm, peer, data, "send", context, options.cqData)
@@ -99,17 +98,10 @@ export class MessageSend extends ProgramOutgoing {
     this.allowed = this.offset
   }
 
-  /** What the receiver could not read it is sent by long-CTS, from where the packets ended (§4.7). */
   override handleReadNack(): boolean {
     if ((this.protocol !== "longRead" && this.protocol !== "runtRead") || this.requestPending) return false
-    this.takeBack()
     this.protocol = "longCts"
-    this.afterNack = true
-    this.goal = this.data.bytes
-    this.windowed = true
-    this.confirmed = !this.options.deliveryComplete
-    this.requestPending = true
-    this.rdm.transmitter.schedule(this)
+    this.sendInstead(this.options.deliveryComplete)
     return true
   }
 }

@@ -118,6 +118,8 @@ export abstract class ProgramOutgoing extends Outgoing {
   protected readonly context: number
   protected readonly cqData: bigint | undefined
   protected sources: ReadonlyArray<EfaRdmTarget> = []
+  /** The peer could not read it, and takes it in packets. */
+  protected afterNack = false
   private readonly operation: RdmOperation
 
   constructor(
@@ -142,9 +144,20 @@ export abstract class ProgramOutgoing extends Outgoing {
     return true
   }
 
-  protected takeBack(): void {
+  private takeBack(): void {
     for (const source of this.sources) this.rdm.settings.memory.release(source)
     this.sources = []
+  }
+
+  /** What the peer could not read is sent by long-CTS, from where the packets with data ended (§4.7). */
+  protected sendInstead(deliveryComplete: boolean): void {
+    this.takeBack()
+    this.afterNack = true
+    this.goal = this.data.bytes
+    this.windowed = true
+    this.confirmed = !deliveryComplete
+    this.requestPending = true
+    this.rdm.transmitter.schedule(this)
   }
 
   protected override end(): void {

@@ -2,26 +2,55 @@ import { type EfaRdmAtomic, EfaRdmFeature, type EfaRdmTarget, type EfaRdmWrite }
 import { Incoming } from "./Incoming.ts"
 import type { Peer } from "./Peer.ts"
 import type { Rdm } from "./Rdm.ts"
-import type { RdmFailure } from "./RdmEvent.ts"
+import type { RdmFailure, RdmOperation } from "./RdmEvent.ts"
 import { type AtomicOptions, READ_RESPONSE_BYTES } from "./RemoteSend.ts"
 import { Segments } from "./Segments.ts"
 import type { Slot } from "./Transmitter.ts"
 
-/** A read: by RDMA READ where both sides can, else emulated: the responder sends. */
-export class ReadRequest extends Incoming {
+/** One that a program asked for: its end is an event. */
+abstract class ProgramIncoming extends Incoming {
   readonly peer: Peer
+  private readonly context: number
+  private readonly operation: RdmOperation
+
+  constructor(rdm: Rdm, peer: Peer, into: Uint8Array, operation: RdmOperation, context: number) {
+    super(rdm, new Segments([into]))
+    this.peer = peer
+    this.operation = operation
+    this.context = context
+    this.total = into.length
+  }
+
+  protected complete(): void {
+    const { operation, context, peer, total: bytes } = this
+    const { number } = peer
+    this.rdm.emit({
+      type: "completed",
+      operation,
+      context,
+      peer: number,
+      bytes,
+      tag: undefined,
+      cqData: undefined,
+    })
+  }
+
+  protected failed(reason: RdmFailure): void {
+    const { operation, context, peer, total: bytes } = this
+    this.rdm.emit({ type: "failed", operation, context, peer: peer.number, reason, bytes })
+  }
+}
+
+/** A read: by RDMA READ where both sides can, else emulated: the responder sends. */
+export class ReadRequest extends ProgramIncoming {
   protected override readonly emulatesRead = true
   private readonly targets: ReadonlyArray<EfaRdmTarget>
-  private readonly context: number
   private protocol: "direct" | "short" | "longCts" = "direct"
   private answered = false
 
   constructor(rdm: Rdm, peer: Peer, into: Uint8Array, targets: ReadonlyArray<EfaRdmTarget>, context: number) {
-    super(rdm, new Segments([into]))
-    this.peer = peer
+    super(rdm, peer, into, "read", context)
     this.targets = targets
-    this.context = context
-    this.total = into.length
   }
 
   begin(): void {
@@ -64,32 +93,12 @@ export class ReadRequest extends Incoming {
   protected override nack(): void {
     this.fail("refused")
   }
-
-  protected complete(): void {
-    const { context, peer, total: bytes } = this
-    this.rdm.emit({
-      type: "completed",
-      operation: "read",
-      context,
-      peer: peer.number,
-      bytes,
-      tag: undefined,
-      cqData: undefined,
-    })
-  }
-
-  protected failed(reason: RdmFailure): void {
-    const { context, peer, total: bytes } = this
-    this.rdm.emit({ type: "failed", operation: "read", context, peer: peer.number, reason, bytes })
-  }
 }
 
 /** An atomic whose result is wanted: what memory held before it. It has its place in the order of messages. */
-export class FetchRequest extends Incoming {
-  readonly peer: Peer
+export class FetchRequest extends ProgramIncoming {
   private readonly operands: Segments
   private readonly targets: ReadonlyArray<EfaRdmTarget>
-  private readonly context: number
   private readonly options: AtomicOptions & { readonly compares: boolean }
   private atomicId = 0
 
@@ -103,13 +112,10 @@ export class FetchRequest extends Incoming {
     context: number,
     options: AtomicOptions & { readonly compares: boolean },
   ) {
-    super(rdm, new Segments([result]))
-    this.peer = peer
+    super(rdm, peer, result, "atomic", context)
     this.operands = operands
     this.targets = targets
-    this.context = context
     this.options = options
-    this.total = result.length
   }
 
   begin(): void {
@@ -136,24 +142,6 @@ export class FetchRequest extends Incoming {
     }
     peer.requestSent = true
     rdm.write(slot, peer, header, this.operands, 0, this.operands.bytes)
-  }
-
-  protected complete(): void {
-    const { context, peer, total: bytes } = this
-    this.rdm.emit({
-      type: "completed",
-      operation: "atomic",
-      context,
-      peer: peer.number,
-      bytes,
-      tag: undefined,
-      cqData: undefined,
-    })
-  }
-
-  protected failed(reason: RdmFailure): void {
-    const { context, peer, total: bytes } = this
-    this.rdm.emit({ type: "failed", operation: "atomic", context, peer: peer.number, reason, bytes })
   }
 }
 

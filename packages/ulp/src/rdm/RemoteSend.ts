@@ -26,7 +26,6 @@ export class WriteSend extends ProgramOutgoing {
   protocol: EfaRdmWrite["protocol"] | "direct" = "eager"
   private readonly options: WriteOptions
   private readonly targets: ReadonlyArray<EfaRdmTarget>
-  private afterNack = false
 
   constructor(
     rdm: Rdm,
@@ -105,14 +104,8 @@ export class WriteSend extends ProgramOutgoing {
 
   override handleReadNack(): boolean {
     if (this.protocol !== "longRead" || this.requestPending) return false
-    this.takeBack()
     this.protocol = "longCts"
-    this.afterNack = true
-    this.goal = this.data.bytes
-    this.windowed = true
-    this.confirmed = !this.options.deliveryComplete
-    this.requestPending = true
-    this.rdm.transmitter.schedule(this)
+    this.sendInstead(this.options.deliveryComplete)
     return true
   }
 }
