@@ -3,10 +3,10 @@
  *
  * Runs the command as users run it, by default on 7,981 flows in the 320-host fabric under HPCC in ns-3 mode, and counts
  * the processor time of the whole process. The other cases are native: 64, 320 and 1,280 hosts under FB_Hadoop at half
- * load, with the exact and with the fused kernel in turn. Results are added to FILE, by default bench/results.jsonl, and
- * compared with the last ones of the same case and kernel there. Times move with the load of the machine, so where a C++
- * compiler and the yardstick's source are at hand, that kernel of the same network is timed before and after each run,
- * and the ratio is what to quote.
+ * load, and 320 under SRD, with the exact and with the fused kernel in turn. Results are added to FILE, by default
+ * bench/results.jsonl, and compared with the last ones of the same case and kernel there. Times move with the load of the
+ * machine, so where a C++ compiler and the yardstick's source are at hand, that kernel of the same network is timed before
+ * and after each run, and the ratio is what to quote.
  */
 import { spawnSync } from "node:child_process"
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -91,8 +91,14 @@ const ns3Case = (): Case => {
   }
 }
 
-/** Racks of 16 hosts at 100 Gb/s, four to a pod, 400 Gb/s between switches; HPCC in the paper's form. */
-const nativeCase = (pods: number, torsPerPod: number, duration: string) => (): Case => {
+/** HPCC in the paper's form; and SRD in packets as large, each of which goes a way of its own. */
+const carriers = {
+  native: { controller: { name: "hpcc" } },
+  srd: { transport: { name: "srd", options: { mtuBytes: 1000 } }, switch: { lossless: false } },
+} as const
+
+/** Racks of 16 hosts at 100 Gb/s, four to a pod, 400 Gb/s between switches. */
+const nativeCase = (pods: number, torsPerPod: number, duration: string, carrier: keyof typeof carriers) => (): Case => {
   const hosts = pods * torsPerPod * 16
   const shape = { pods, torsPerPod, aggsPerPod: 4, coresPerAgg: 4, hostsPerTor: 16 }
   writeTopology(`topo_${hosts}.txt`, clos(shape, { host: { rate: 100e9 }, fabric: { rate: 400e9 } }))
@@ -100,17 +106,19 @@ const nativeCase = (pods: number, torsPerPod: number, duration: string) => (): C
     seed: 1,
     topology: { file: `topo_${hosts}.txt` },
     flows: [{ workload: "poisson", load: 0.5, sizes: "FB_Hadoop", duration }],
-    controller: { name: "hpcc" },
+    ...carriers[carrier],
   }
-  writeFileSync(join(folder, `native-${hosts}.json`), JSON.stringify(scenario))
-  return { input: `native-${hosts}.json` }
+  const input = `${carrier}-${hosts}.json`
+  writeFileSync(join(folder, input), JSON.stringify(scenario))
+  return { input }
 }
 
 const cases: Readonly<Record<string, () => Case>> = {
   "ns3-320": ns3Case,
-  "native-64": nativeCase(1, 4, "4ms"),
-  "native-320": nativeCase(5, 4, "1ms"),
-  "native-1280": nativeCase(20, 4, "300us"),
+  "native-64": nativeCase(1, 4, "4ms", "native"),
+  "native-320": nativeCase(5, 4, "1ms", "native"),
+  "native-1280": nativeCase(20, 4, "300us", "native"),
+  "srd-320": nativeCase(5, 4, "1ms", "srd"),
 }
 const names = values.cases === "all" ? Object.keys(cases) : values.cases.split(",")
 for (const name of names) {
