@@ -197,6 +197,19 @@ describe("a peer that is cut off", () => {
   })
 })
 
+it("a request that asks for a receive without end, and nobody left to post one, is no reason to go on", () => {
+  const network = networkOf(star(2, LINK))
+  const ends = srdEnds(network.devices, { rnrRetry: 7 })
+  const [a, b] = ends as [SrdEnd, SrdEnd]
+  a.qp.postSend({ id: 1, signaled: true, opcode: WrOpcode.Send, sges: [sgeOf(a, 0, 8)], datagram: toEnd(a, ends, 1) })
+  network.run()
+  expect(network.now).toBeLessThan(100 * MS)
+  expect(network.outstanding()).toHaveLength(1)
+  b.qp.postRecv({ id: 2, sges: [sgeOf(b, 0, 8)] })
+  network.run()
+  expect(drain(a.cq)).toMatchObject([{ id: 1, status: WcStatus.Success }])
+})
+
 it("every packet has as many octets as it takes on the wire, and is read back from them", () => {
   let wireBytes = 0
   const kinds = new Set<number>()
