@@ -3,17 +3,18 @@
  *
  * Two processes on loopback. Throughput: WRITEs of 64 KiB at path MTU 4,096 against a bare `node:dgram` pump of datagrams
  * of the same size, unbounded and with a window, the quicker of the two. Latency: SENDs of eight bytes there and back
- * against a bare echo of datagrams of the same size. They take turns of a
- * quarter of a second, so that whatever else the machine does meets all of them; the ratios are what to quote.
+ * against a bare echo of datagrams of the same size. They take turns of a quarter of a second, so that whatever else the
+ * machine does meets all of them; the ratios are what to quote. The processor's time at both ends is told as well, which
+ * other load moves less.
  */
 import { type ChildProcess, fork } from "node:child_process"
 import { createSocket, type Socket } from "node:dgram"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
-import { Access, type Completion, QpState, WrOpcode } from "../packages/protocol/src/index.ts"
-import { openSoftnic, type Softnic } from "../packages/softnic/src/index.ts"
-import { verbsTransport } from "../packages/transport-ib/src/index.ts"
+import { WrOpcode } from "../packages/protocol/src/index.ts"
+import { checked, connect, type End, numbersOf, openEnd, type PeerNumbers, watch } from "./bench-softnic/End.ts"
+import { cpuUs, Measure } from "./bench-softnic/Measure.ts"
 
 const { values } = parseArgs({
   options: {
@@ -24,15 +25,16 @@ const { values } = parseArgs({
   },
 })
 const TURN_MS = 250
-/** What a device does before it is measured: it has some code to be compiled, where the pump has next to none. */
-const WARM_TURNS = 8
+/** What passes before anything is measured: a device has some code to be compiled, where the pump has next to none. */
+const WARM_PACKETS = 150_000
+const WARM_ECHOES = 30_000
+const WARM_MS_MAX = 90_000
 const HERE = "127.0.0.1"
 const THERE = "127.0.0.2"
 const BUFFER_BYTES = 4 << 20
 const MESSAGE_BYTES = 65_536
 /** BTH, payload, ICRC. */
 const DATAGRAM_BYTES = 12 + 4096 + 4
-const PORT = 47_911
 const SMALL_BYTES = 12 + 8 + 4
 /** Datagrams in flight, of the device and of the windowed pump. */
 const WINDOW = Number(values.window)
@@ -54,98 +56,19 @@ const socketAt = async (address: string): Promise<Socket> => {
 interface Said {
   readonly what: string
   readonly value: number
+  /** Of the processor, µs since the process began. */
+  readonly cpuUs?: number
   readonly peer?: PeerNumbers
-}
-interface PeerNumbers {
-  readonly port: number
-  readonly qpn: number
-  readonly address: number
-  readonly key: number
-}
-
-// --- the device's side, the same in both processes
-
-const BYTES = 1 << 20
-const openEnd = async (address: string) => {
-  const softnic = await openSoftnic({
-    link: { udp: { address, port: PORT } },
-    transport: verbsTransport({ inFlightPackets: WINDOW }),
-  })
-  const pd = softnic.device.allocPd()
-  const cq = softnic.device.createCq(4096)
-  const memory = softnic.device.allocate(BYTES)
-  const region = pd.regMr({ address: memory.address, length: BYTES, access: Access.LocalWrite | Access.RemoteWrite })
-  const qp = pd.createQp({
-    type: "rc",
-    sendCq: cq,
-    recvCq: cq,
-    capabilities: { maxSendWr: 1024, maxRecvWr: 1024, maxSendSge: 1, maxRecvSge: 1, maxInlineBytes: 64 },
-  })
-  return { softnic, cq, region, qp }
-}
-type End = Awaited<ReturnType<typeof openEnd>>
-
-const gidOf = (softnic: Softnic, address: string): Uint8Array => {
-  const gid = softnic.device.gids[0]!.gid.slice()
-  gid[15] = Number(address.split(".")[3])
-  return gid
-}
-
-const connect = ({ softnic, qp }: End, other: string, peer: PeerNumbers): void => {
-  const accessFlags = Access.LocalWrite | Access.RemoteWrite
-  qp.modify({ state: QpState.Init, pkeyIndex: 0, port: 1, accessFlags })
-  const address = {
-    port: 1,
-    sourceGidIndex: 0,
-    destinationGid: gidOf(softnic, other),
-    trafficClass: 0,
-    hopLimit: 64,
-    flowLabel: 0,
-    serviceLevel: 0,
-  }
-  qp.modify({
-    state: QpState.Rtr,
-    address,
-    pathMtuBytes: 4096,
-    destinationQp: peer.qpn,
-    receivePsn: 0,
-    responderResources: 1,
-    minRnrTimer: 12,
-  })
-  qp.modify({ state: QpState.Rts, sendPsn: 0, timeout: 14, retryCount: 7, rnrRetry: 7, initiatorDepth: 1 })
-}
-
-const numbersOf = ({ softnic, qp, region }: End): PeerNumbers => ({
-  port: softnic.port!,
-  qpn: qp.qpn,
-  address: region.iova,
-  key: region.rkey,
-})
-
-/** Calls `take` for each completion, as they come. */
-const watch = ({ cq }: End, take: (completion: Completion) => void): void => {
-  const turn = (): void => {
-    for (;;) {
-      for (let each = cq.pollOne(); each !== undefined; each = cq.pollOne()) take(each)
-      cq.arm("next", turn)
-      if (cq.length === 0) return
-      cq.disarm()
-    }
-  }
-  turn()
-}
-
-const checked = (completion: Completion): void => {
-  if (completion.status !== 0) throw new Error(`completion with status ${completion.status}`)
 }
 
 // --- the child: what receives
 
 const tell = (said: Said): void => {
-  process.send!(said)
+  process.send!({ ...said, cpuUs: cpuUs() })
 }
 
 const child = async (): Promise<void> => {
+  process.on("disconnect", () => process.exit(1))
   const pump = await socketAt(THERE)
   let received = 0
   let unacknowledged = 0
@@ -171,7 +94,7 @@ const child = async (): Promise<void> => {
       tell({ what: "reset", value: 0 })
     } else if (what === "count") tell({ what: "count", value: received })
     else if (what === "open") {
-      end = await openEnd(THERE)
+      end = await openEnd(THERE, WINDOW)
       connect(end, HERE, peer!)
       for (let posted = 0; posted < 64; posted++) receive()
       const echo = new Uint8Array(8)
@@ -195,19 +118,6 @@ const ask = async (to: ChildProcess, said: Said): Promise<Said> => {
   return ((await answer) as [Said])[0]
 }
 
-/** What has been measured: an amount, and the milliseconds it took. */
-class Measure {
-  amount = 0
-  ms = 0
-  add(amount: number, ms: number): void {
-    this.amount += amount
-    this.ms += ms
-  }
-  get perSecond(): number {
-    return (1000 * this.amount) / this.ms
-  }
-}
-
 /** A bare socket that sends datagrams, with a window as the device has it, or without. */
 class Pump {
   private readonly to: ChildProcess
@@ -226,7 +136,7 @@ class Pump {
   }
 
   /** Bytes of payload that arrive. */
-  async run(windowed: boolean, into: Measure): Promise<void> {
+  async run(windowed: boolean): Promise<readonly [amount: number, ms: number]> {
     await ask(this.to, { what: "reset", value: 0 })
     const { octets, socket, port } = this
     octets[0] = windowed ? 1 : 0
@@ -252,9 +162,10 @@ class Pump {
       turn()
     })
     const ms = performance.now() - start
-    into.add((await ask(this.to, { what: "count", value: 0 })).value, ms)
+    const { value } = await ask(this.to, { what: "count", value: 0 })
     // What is still under way is no part of the next turn.
     await new Promise((resolve) => setTimeout(resolve, 50))
+    return [value, ms]
   }
 
   /** Milliseconds there and back. */
@@ -299,7 +210,7 @@ class Sending {
   }
 
   /** Bytes of WRITEs that complete. */
-  async write(into: Measure): Promise<void> {
+  async write(): Promise<readonly [amount: number, ms: number]> {
     const { qp, region } = this.end
     const work = {
       id: 0,
@@ -320,7 +231,7 @@ class Sending {
       }
       for (let posted = 0; posted < DEPTH; posted++) qp.postSend(work)
     })
-    into.add(done * MESSAGE_BYTES, performance.now() - start)
+    return [done * MESSAGE_BYTES, performance.now() - start]
   }
 
   /** Milliseconds there and back. */
@@ -350,25 +261,29 @@ const parent = async (): Promise<void> => {
   const to = fork(fileURLToPath(import.meta.url), args, { execArgv: process.execArgv })
   const [{ value: port }] = (await once(to, "message")) as [Said]
   const pump = new Pump(to, await socketAt(HERE), port)
-  const end = await openEnd(HERE)
+  const end = await openEnd(HERE, WINDOW)
   const { peer } = await ask(to, { what: "open", value: 0, peer: numbersOf(end) })
   connect(end, THERE, peer!)
   const device = new Sending(end, peer!)
-  for (let turn = 0; turn < WARM_TURNS; turn++) {
-    await device.write(new Measure())
-    await device.echo([])
-  }
-  const [free, windowed, writes] = [new Measure(), new Measure(), new Measure()]
+  const warmUntil = performance.now() + WARM_MS_MAX
+  const warmEchoes: Array<number> = []
+  await pump.run(true)
+  await pump.echo([])
+  while (end.softnic.counters.txPackets < WARM_PACKETS && performance.now() < warmUntil) await device.write()
+  while (warmEchoes.length < WARM_ECHOES && performance.now() < warmUntil) await device.echo(warmEchoes)
+  const there = async (): Promise<number> => (await ask(to, { what: "count", value: 0 })).cpuUs!
+  const [free, windowed, writes] = [new Measure(there), new Measure(there), new Measure(there)]
+  const [bareCpu, sendCpu] = [new Measure(there), new Measure(there)]
   const [bare, sends]: [Array<number>, Array<number>] = [[], []]
   let posted = 0
   for (let turn = 0; turn < Number(values.turns); turn++) {
-    await pump.run(false, free)
-    await pump.run(true, windowed)
+    await free.of(() => pump.run(false))
+    await windowed.of(() => pump.run(true))
     const sentBefore = end.softnic.counters.txPackets
-    await device.write(writes)
+    await writes.of(() => device.write())
     posted += end.softnic.counters.txPackets - sentBefore
-    await pump.echo(bare)
-    await device.echo(sends)
+    await bareCpu.of(() => pump.echo(bare).then(() => [bare.length - bareCpu.amount, 1]))
+    await sendCpu.of(() => device.echo(sends).then(() => [sends.length - sendCpu.amount, 1]))
   }
   const rate = (measure: Measure): string => `${(measure.perSecond / 1e6).toFixed(1)} MB/s`
   const best = Math.max(free.perSecond, windowed.perSecond)
@@ -381,6 +296,8 @@ const parent = async (): Promise<void> => {
   console.log(
     `echo ${bareUs.toFixed(1)} us; softnic ${sendUs.toFixed(1)} us: ${(sendUs / bareUs).toFixed(2)} of it (bar 2.00)`,
   )
+  console.log(`cpu per datagram: pump ${free.cpu(4096)}, window ${windowed.cpu(4096)}, softnic ${writes.cpu(4096)}`)
+  console.log(`cpu per round trip: ${bareCpu.cpu(1)}; softnic ${sendCpu.cpu(1)}`)
   to.send({ what: "end", value: 0 })
   end.softnic.close()
   process.exit(0)
