@@ -1,11 +1,10 @@
 import type { Time } from "@rdmakit/protocol"
-import { FpduFramer } from "@rdmakit/wire/mpa"
+import { emitFpdu, FPDU_BYTES, FpduFramer, fpduBytes, sealFpdu } from "@rdmakit/wire/mpa"
 import { emitRdmap, type Rdmap as RdmapHeader, rdmapBytes } from "@rdmakit/wire/rdmap"
 import type { MessageStream } from "./rdmap/Dialect.ts"
 import type { Outbound, Outgoing } from "./rdmap/Outbound.ts"
 import { Bit, Rdmap } from "./rdmap/Segment.ts"
 
-const NONE = new Uint8Array(0)
 const ALL_BITS = 2n ** 64n - 1n
 
 export interface WriterMode {
@@ -19,7 +18,9 @@ export interface WriterMode {
 /** Makes FPDUs of messages, one after the other: DDP segments with RDMAP's headers, numbered by queue. */
 export class SegmentWriter implements MessageStream {
   private readonly outbound: Outbound
-  private readonly framer: FpduFramer
+  private readonly crc: boolean
+  /** Where the peer wants markers. */
+  private readonly framer: FpduFramer | undefined
   private readonly segmentBytes: number
   private message: Outgoing | undefined = undefined
   private number = 0
@@ -31,7 +32,8 @@ export class SegmentWriter implements MessageStream {
 
   constructor(outbound: Outbound, { crc, markers, segmentBytes }: WriterMode) {
     this.outbound = outbound
-    this.framer = new FpduFramer({ crc, markers })
+    this.crc = crc
+    this.framer = markers ? new FpduFramer({ crc, markers }) : undefined
     this.segmentBytes = segmentBytes
   }
 
@@ -67,12 +69,12 @@ export class SegmentWriter implements MessageStream {
 
   /** A WRITE of no octets: the ready-to-receive of RFC 6581 §9.2. */
   ready(): Uint8Array {
-    return this.frame({ kind: "write", last: true, sinkStag: 0, sinkOffset: 0n }, NONE)
+    return this.frame({ kind: "write", last: true, sinkStag: 0, sinkOffset: 0n })
   }
 
   /** A Terminate, and nothing after it. */
   terminate(terminate: Extract<RdmapHeader, { kind: "terminate" }>["terminate"]): Uint8Array {
-    return this.frame({ kind: "terminate", last: true, messageSequence: this.nextOf(2), terminate }, NONE)
+    return this.frame({ kind: "terminate", last: true, messageSequence: this.nextOf(2), terminate })
   }
 
   private finish(onLeft: (message: Outgoing) => void): void {
@@ -84,12 +86,15 @@ export class SegmentWriter implements MessageStream {
 
   private segment(message: Outgoing, offset: number, bytes: number, last: boolean): Uint8Array | undefined {
     const header = this.header(message, offset, last)
-    if (bytes === 0) return this.frame(header, NONE)
     const headerBytes = rdmapBytes(header)
-    const octets = new Uint8Array(headerBytes + bytes)
-    if (!this.outbound.copyPayload(message, offset, bytes, octets, headerBytes)) return undefined
-    emitRdmap(header, octets)
-    return this.framer.frame(octets)
+    const ulpduBytes = headerBytes + bytes
+    // The payload goes from memory to where it leaves from: the framer would copy it once more, for its markers.
+    const { framer } = this
+    const start = framer === undefined ? FPDU_BYTES : 0
+    const octets = new Uint8Array(framer === undefined ? fpduBytes(ulpduBytes) : ulpduBytes)
+    if (bytes > 0 && !this.outbound.copyPayload(message, offset, bytes, octets, start + headerBytes)) return undefined
+    emitRdmap(header, octets, start)
+    return framer === undefined ? this.sealed(octets, ulpduBytes) : framer.frame(octets)
   }
 
   private header(message: Outgoing, offset: number, last: boolean): RdmapHeader {
@@ -149,7 +154,7 @@ export class SegmentWriter implements MessageStream {
   private immediate({ work, lastBits }: Outgoing): Uint8Array {
     const data = BigInt(work!.request.immediate ?? 0)
     const solicited = (lastBits & Bit.Solicited) !== 0
-    return this.frame({ kind: "immediate", last: true, messageSequence: this.nextOf(0), solicited, data }, NONE)
+    return this.frame({ kind: "immediate", last: true, messageSequence: this.nextOf(0), solicited, data })
   }
 
   private nextOf(queue: number): number {
@@ -157,10 +162,18 @@ export class SegmentWriter implements MessageStream {
     return this.sequence[queue]!
   }
 
-  private frame(header: RdmapHeader, payload: Uint8Array): Uint8Array {
-    const octets = new Uint8Array(rdmapBytes(header) + payload.length)
-    emitRdmap(header, octets)
-    octets.set(payload, rdmapBytes(header))
-    return this.framer.frame(octets)
+  /** A header on its own. */
+  private frame(header: RdmapHeader): Uint8Array {
+    const ulpduBytes = rdmapBytes(header)
+    const { framer } = this
+    const octets = new Uint8Array(framer === undefined ? fpduBytes(ulpduBytes) : ulpduBytes)
+    emitRdmap(header, octets, framer === undefined ? FPDU_BYTES : 0)
+    return framer === undefined ? this.sealed(octets, ulpduBytes) : framer.frame(octets)
+  }
+
+  private sealed(octets: Uint8Array, ulpduBytes: number): Uint8Array {
+    emitFpdu({ ulpduBytes }, octets)
+    sealFpdu(octets, 0, this.crc)
+    return octets
   }
 }

@@ -23,6 +23,7 @@ export const iwarpVerbs = ({ segmentBytes = SEGMENT_BYTES }: IwarpOptions = {}):
     throw new IwarpError("segmentBytes", segmentBytes, `a whole number 1..${SEGMENT_BYTES_MAX}`)
   return {
     types: ["rc"],
+    sharedReceives: [],
     makeEngine: (_now, engine) => {
       if (engine.type !== "rc") throw new IwarpError("type", engine.type, "rc: iWARP has connections alone")
       if (engine.sharedReceives !== undefined)
