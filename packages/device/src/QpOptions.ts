@@ -27,6 +27,24 @@ export interface QpOptions {
   readonly signalAll?: boolean
 }
 
+/** The type that the transport has it as. */
+const carriedType = (type: DeviceQpType): QpType => (type === "gsi" ? "ud" : type)
+
+const checkShared = (core: DeviceCore, pd: ProtectionDomain, type: DeviceQpType, srq: SharedReceiveQueue): void => {
+  if (srq.pd.device !== pd.device)
+    throw new DeviceError("EINVAL", "create_qp", "srq", "of another device", "make it on this device")
+  if (core.transport.sharedReceives?.includes(carriedType(type)) === false) {
+    const problem = `the device's ${type} has no shared receive queues`
+    throw new DeviceError(
+      "EOPNOTSUPP",
+      "create_qp",
+      "srq",
+      problem,
+      "leave it out, and post receives to the queue pair",
+    )
+  }
+}
+
 /** @throws DeviceError EINVAL, EOPNOTSUPP */
 export const checkQpOptions = (core: DeviceCore, pd: ProtectionDomain, options: QpOptions): void => {
   const { limits } = core
@@ -43,7 +61,7 @@ export const checkQpOptions = (core: DeviceCore, pd: ProtectionDomain, options: 
     )
   }
   const types = core.transport.types ?? DEFAULT_TYPES
-  if (!types.includes(options.type === "gsi" ? "ud" : options.type)) {
+  if (!types.includes(carriedType(options.type))) {
     const problem = `the device has no ${options.type}`
     throw new DeviceError("EOPNOTSUPP", "create_qp", "type", problem, `say ${types.join(" or ")}`)
   }
@@ -55,8 +73,7 @@ export const checkQpOptions = (core: DeviceCore, pd: ProtectionDomain, options: 
   ] as const) {
     if (cq.device !== pd.device) throw invalid(name, "of another device", "make it on this device")
   }
-  if (srq !== undefined && srq.pd.device !== pd.device)
-    throw invalid("srq", "of another device", "make it on this device")
+  if (srq !== undefined) checkShared(core, pd, options.type, srq)
   const check = (name: keyof QpCapabilities, most: number): void => {
     const value = cap[name]
     if (Number.isSafeInteger(value) && value >= 0 && value <= most) return

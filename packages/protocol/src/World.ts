@@ -86,6 +86,8 @@ export interface VerbsEngineOptions {
 export interface VerbsTransport {
   /** The types of queue pairs that it has. Default: rc, uc and ud. */
   readonly types?: ReadonlyArray<QpType>
+  /** Those of them that take receives from a shared receive queue. Default: all. */
+  readonly sharedReceives?: ReadonlyArray<QpType>
   /** Most that a packet has on the wire beside its payload, bytes, preamble and gap included. Default: what RoCEv2 has. */
   readonly headerBytes?: number
   /** SRD queue pairs may be told how often to try again where no receive is posted. Default true. */

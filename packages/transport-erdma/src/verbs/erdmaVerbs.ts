@@ -52,6 +52,7 @@ export const erdmaVerbs = (options: ErdmaVerbsOptions): VerbsTransport => {
   return {
     ...(negotiation === undefined ? {} : { congestionControl: negotiation.congestionControl }),
     ...(datagrams === undefined ? { types: ["rc"] } : {}),
+    sharedReceives: datagrams === undefined ? [] : (datagrams.sharedReceives ?? ["uc", "ud"]),
     makeEngine: (now, engine) => {
       if (engine.type !== "rc") {
         if (datagrams !== undefined) return datagrams.makeEngine(now, engine)

@@ -20,8 +20,10 @@ const DATAGRAM_TYPES: ReadonlyArray<QpType> = ["rc", "uc", "ud"]
 export const srdVerbs = (options: SrdVerbsOptions): VerbsTransport => {
   const config = srdVerbsConfig(options)
   const { datagrams } = options
+  const others = datagrams === undefined ? [] : (datagrams.types ?? DATAGRAM_TYPES)
   const common = {
-    types: ["srd", ...(datagrams === undefined ? [] : (datagrams.types ?? DATAGRAM_TYPES))] as ReadonlyArray<QpType>,
+    types: ["srd", ...others] as ReadonlyArray<QpType>,
+    sharedReceives: datagrams?.sharedReceives ?? others,
     rnrRetry: config.capabilities.rnrRetry,
     headerBytes: HEADER_BYTES_MAX,
   }
