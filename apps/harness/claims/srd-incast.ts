@@ -25,7 +25,7 @@ const bursts = (size: string, count: number): ScenarioPart => ({
 })
 
 const SET_UP =
-  "Four servers with twelve flows each into one port of 100 Gb/s, links of 5 µs, a lossy switch of 4 MiB, of which one port takes half: a slice of a commodity switch of 16 MB. The source does not name its switch, and TCP depends on it: with 2 MiB some flows wait for two timeouts in a row, with 6 MiB fewer wait for one, with 16 MiB none does."
+  "Four servers with twelve flows each into one port of 100 Gb/s, links of 5 µs, a lossy switch of 4 MiB, of which one port takes half: a slice of a commodity switch of 16 MB. The source does not name its switch, and TCP depends on it, so it was chosen after TCP had been measured, for the burst of 2 MiB: with 2 MiB of buffer some flows wait for two timeouts in a row, with 6 MiB fewer wait for one, with 16 MiB none does."
 const TIMEOUTS =
   "The source speaks of TCP's least timeout as 50 ms; its numbers lie 240 ms above the ideal at every size, which is Linux's 200, so TCP is run with both."
 
@@ -67,7 +67,12 @@ export const srd2: Figure = {
     },
   ],
   claims: [
-    slowest(0, { SRD: 12e-3, TCP: 256e-3 }),
+    slowest(0, { SRD: 12e-3 }),
+    {
+      ...slowest(0, { TCP: 256e-3 }),
+      id: "slowest-2m-tcp",
+      calibrated: "the switch's buffer was chosen so that some flows wait for one timeout, and hardly one for two",
+    },
     slowest(1, { SRD: 20e-3, TCP: 222e-3 }),
     slowest(2, { SRD: 41e-3, TCP: 276e-3 }),
     slowest(3, { SRD: 74e-3, TCP: 303e-3 }),
