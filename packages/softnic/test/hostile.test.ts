@@ -123,7 +123,7 @@ describe("a peer over UDP that says what no queue pair would", () => {
       const pick = <A>(all: ReadonlyArray<A>): A => all[random.int(all.length)]!
       const base = type === "rc" ? 0 : 0x20
       const lengths = [0, 1, 8, 4096, 8192, 8193, 2 ** 31, 2 ** 31 + 1, 2 ** 32 - 1]
-      const ends = { reset: 0, taken: 0 }
+      let errors = 0
       for (let round = 0; round < 400; round++) {
         for (let count = 0; count < 25; count++) {
           const opcode = base | pick([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 22, 23])
@@ -164,16 +164,16 @@ describe("a peer over UDP that says what no queue pair would", () => {
         await turn()
         while (endpoint.cq.pollOne() !== undefined) {}
         if (endpoint.qp.state === QpState.Err) {
-          ends.reset++
+          errors++
           connect()
-        } else ends.taken++
+        }
       }
       await turn()
       const { counters } = softnic
-      expect(counters.rxPackets).toBeGreaterThan(4000)
+      expect(counters.rxPackets).toBeGreaterThan(2000)
       expect(counters.icrcErrors).toBeGreaterThan(100)
       expect(counters.malformed).toBeGreaterThan(100)
-      expect(ends.reset).toBeGreaterThan(type === "rc" ? 50 : 0)
+      if (type === "rc") expect(errors).toBeGreaterThan(50)
       expect(beside.octets.every((octet) => octet === 0xee)).toBe(true)
       endpoint.qp.modify({ state: QpState.Reset })
       await turn()
