@@ -134,20 +134,33 @@ export abstract class PeerSender {
     if (number >= packets.newest) return
     const before = this.bytesDelivered
     const sample = now - packet.stamp
-    this.rtt.sample(sample)
+    const isNews = this.isNews(number, packet)
     this.heardAt = now
-    this.progressAt = now
-    this.timeoutsInRow = 0
-    if (packet.stamp >= this.newestSentAt) {
+    if (isNews) this.rtt.sample(sample)
+    if (isNews && packet.stamp >= this.newestSentAt) {
       this.newestSentAt = packet.stamp
       this.newestRttPs = sample
     }
     const path = this.answered(now, number, packet, sample)
     if (packet.extension >= 0) this.readBitmap(now, packet)
     else this.deliverBefore(now, number + 1)
-    this.findOverdue(now)
-    this.runController(now, packet, sample, path, before)
+    if (isNews || this.bytesDelivered > before) {
+      this.progressAt = now
+      this.timeoutsInRow = 0
+      this.findOverdue(now)
+      this.runController(now, packet, sample, path, before)
+    }
     this.updateTimeout()
+  }
+
+  /**
+   * It is of a packet's last sending, or of the first to come. Otherwise the packet has come in the meantime, on another
+   * path: how long it took on the one that was left says nothing of those that are taken now.
+   */
+  private isNews(number: number, packet: Packet): boolean {
+    const { packets } = this
+    if (!packets.isKept(number)) return false
+    return !packets.isDelivered(number) || packets.sentAt(number) === packet.stamp
   }
 
   /** The packet that an acknowledgement names: what its path has shown. @returns the path; 0 where it is not known */
