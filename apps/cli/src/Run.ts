@@ -233,8 +233,9 @@ const showOutcome = Effect.fnUntraced(function* (
   for (const line of slowdownLines(outcome, columns, bold)) yield* print(line)
   const drops = Object.entries(outcome.dropsByReason).map(([reason, count]) => `${grouped(count)} ${reason}`)
   yield* print("")
+  const over = outcome.transport === "rc" ? "" : `${outcome.transport}, `
   yield* print(
-    `${outcome.controller}: ${grouped(outcome.flowsFinished)} of ${counted(outcome.flowsTotal, "flow")} finished in ${(outcome.simulatedPs / 1e9).toFixed(3)} ms of simulated time`,
+    `${over}${outcome.controller}: ${grouped(outcome.flowsFinished)} of ${counted(outcome.flowsTotal, "flow")} finished in ${(outcome.simulatedPs / 1e9).toFixed(3)} ms of simulated time`,
   )
   yield* print(
     `${short(outcome.packetHops)} packet-hops, ${counted(outcome.pfcPauses, "pause")}, dropped: ${drops.length === 0 ? "none" : drops.join(", ")}`,

@@ -312,10 +312,25 @@ describe("run of a scenario", () => {
     const one = await rdmakit(["run", "incast.yaml", "--out", "one", "--json"], { cwd })
     const two = await rdmakit(["run", "incast.yaml", "--out", "two", "--json"], { cwd })
     expect([one.code, two.code]).toEqual([0, 0])
-    expect(JSON.parse(one.out)).toMatchObject({ controller: "hpcc/paper", flowsTotal: 2, flowsFinished: 2 })
+    const summary = { transport: "rc", controller: "hpcc/paper", flowsTotal: 2, flowsFinished: 2 }
+    expect(JSON.parse(one.out)).toMatchObject(summary)
     expect(JSON.parse(one.out).digest).toBe(JSON.parse(two.out).digest)
     expect(readFileSync(join(cwd, "one/flows.csv"))).toEqual(readFileSync(join(cwd, "two/flows.csv")))
     expect(filesIn(cwd)).toContain("one/summary.json")
+  })
+
+  test("says which transport carried the flows", async () => {
+    const cwd = folderOf({ "incast.yaml": scenario })
+    const over = ["--set", "transport.name=tcp", "--set", "controller={ name: newreno }", "--out", "out"]
+    const { code, out } = await rdmakit(["run", "incast.yaml", ...over], { cwd })
+    expect([
+      code,
+      out
+        .split("\n")
+        .find((line) => line.includes("finished"))
+        ?.split(":")[0],
+    ]).toEqual([0, "tcp, newreno"])
+    expect(readFileSync(join(cwd, "out/report.html"), "utf8")).toContain("incast.yaml · tcp · newreno · seed 0")
   })
 
   test("is refused with its place, and nothing is written", async () => {

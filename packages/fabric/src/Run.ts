@@ -31,6 +31,8 @@ export interface UnfinishedFlow {
 export interface RunOutcome {
   /** Stopped before its end: what had finished is here. */
   readonly partial: boolean
+  /** What carried the flows, by name: `rc`, `tcp`. */
+  readonly transport: string
   readonly controller: string
   readonly seed: number
   readonly flowsTotal: number
@@ -247,6 +249,7 @@ export class WorldRun implements Run {
     const watchdog = world.watchdog?.counts ?? null
     return {
       partial,
+      transport: world.parts.transport.name,
       controller: this.controller,
       seed: this.seed,
       flowsTotal: flows.count,

@@ -62,7 +62,7 @@ export const reportPage = (report: ReportInput): string => {
 <body>
 <header>
 <h1>${escapeHtml(title)}</h1>
-<p>${escapeHtml(`${input} · ${outcome.controller} · seed ${outcome.seed} · digest ${outcome.digest}${state}`)}</p>
+<p>${escapeHtml(`${input} · ${outcome.transport} · ${outcome.controller} · seed ${outcome.seed} · digest ${outcome.digest}${state}`)}</p>
 ${factsHtml(outcome)}
 </header>
 <main>
