@@ -61,6 +61,19 @@ describe("programs of verbs over iWARP", () => {
     expect(await run(twoEndpoints.pipe(Effect.provide(devices())))).toEqual({ said: "hello", read: "written" })
   })
 
+  it("over IPv6, with addresses that are found elsewhere", async () => {
+    const ports = [freePort(), freePort()] as const
+    const device = (mine: 0 | 1): IwarpDeviceOptions => ({
+      address: `fd00::${mine + 1}`,
+      host: "::1",
+      meetingPort: ports[mine],
+      device: { name: mine === 0 ? "left" : "right", seed: mine },
+      peers: [{ address: `fd00::${2 - mine}`, host: "::1", meetingPort: ports[1 - mine]! }],
+    })
+    const layer = iwarpLayer([device(0), device(1)])
+    expect(await run(twoEndpoints.pipe(Effect.provide(layer)))).toEqual({ said: "hello", read: "written" })
+  })
+
   it("that connect by address", async () => {
     const outcome = await run(byAddress("127.0.0.12").pipe(Effect.provide(devices())))
     expect(outcome).toEqual({ received: "Success", text: "hello" })
