@@ -207,4 +207,16 @@ describe("a slow way", () => {
     expect(slow.sent / slow.all).toBeLessThan(1 / 16 / 3)
     expect(pair.events.map(({ event }) => event.type)).toEqual(["completed"])
   })
+
+  it("with a queue of 3 ms holds nobody up, and what comes out of it at last is no round trip of others", () => {
+    const { pair, ends, sender } = connectByPort((crossing, port) => [
+      (isData(crossing) && port % 16 === 5 ? 3000 : 10) * US,
+    ])
+    // Over 8 ms, so that answers from the slow way come all the time.
+    pair.command(0, { message: 0, writeBytes: 8_000_000 })
+    pair.run()
+    expect(pair.events[0]!.time).toBeLessThan(1.05 * 8000 * US)
+    expect(sender.rtt.smoothedPs).toBeLessThan(25 * US)
+    expect(ends[1].receiver.duplicates).toBeGreaterThan(20)
+  })
 })
