@@ -200,7 +200,7 @@ export const srdReroute: Figure = {
       what: "messages that arrive",
       metric: { kind: "finished" },
       unit: "share",
-      mark: "read",
+      mark: "bar",
       published: { SRD: 1, TCP: 1, RoCE: 1 },
     },
   ],

@@ -5,9 +5,10 @@ import type { WireFormat } from "./Octets.ts"
 
 /**
  * How a published number was come by, which fixes its tolerance before any run: read in the text or a table of the source,
- * digitised from a picture of it, or remembered, which is good for an order and a shape only.
+ * digitised from a picture of it, or remembered, which is good for an order and a shape only. A bar is nobody's: ours, where
+ * sources have words alone.
  */
-export type Mark = "read" | "digitised" | "remembered"
+export type Mark = "read" | "digitised" | "remembered" | "bar"
 
 /** A published number, in the unit of its claim; or bounds, where the source gives a range or one side of it. */
 export type Published = number | { readonly atLeast?: number; readonly atMost?: number }

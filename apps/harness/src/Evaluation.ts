@@ -3,14 +3,14 @@ import { extentOf, type Measured } from "./Experiment.ts"
 import { noiseOf } from "./Noise.ts"
 import { type Order, orderOf, toleranceOf, type Verdict, verdictOf } from "./Verdict.ts"
 
-/** One published number and what was measured; or a measured one that stands in an order alone. */
+/** One published number, or a bar, and what was measured; or a measured one that stands in an order alone. */
 export interface Row {
   readonly system: string
   readonly published: Published | undefined
   /** NaN where there was nothing to measure. */
   readonly measured: number
   readonly verdict: Verdict | undefined
-  /** Why it is outside or not measured, where that is known. */
+  /** Why it is outside, not measured or counts nowhere, where that is known. */
   readonly reason: string | undefined
 }
 
@@ -37,12 +37,16 @@ export interface EvaluatedFigure {
 /** What came of all claims, counted. */
 export interface Tally {
   readonly claims: number
+  /** Published ones: those of the five below. */
   readonly numbers: number
   readonly within: number
   readonly outside: number
   readonly shapeOnly: number
   readonly notMeasured: number
   readonly calibrated: number
+  /** Bars of ours, met and missed. */
+  readonly met: number
+  readonly missed: number
   /** Pairs of systems that a source tells apart. */
   readonly pairs: number
   /** In the wrong order, for a reason that is known; and without. */
@@ -115,8 +119,17 @@ const rowOf = (claim: Claim, system: string, measured: number, scale: Scale): Ro
   const verdict = verdictOf(claim, published, measured)
   const given = claim.reasons?.[system] ?? claim.reasons?.all
   const known = typeof given === "string" ? given : given?.[scale]
-  const reason = verdict === "shape only" ? claim.shapeOnly : verdict === "within" ? undefined : known
-  return { system, published, measured, verdict, reason }
+  return { system, published, measured, verdict, reason: reasonOf(claim, verdict, known) }
+}
+
+const reasonOf = (
+  { shapeOnly, calibrated }: Claim,
+  verdict: Verdict,
+  known: string | undefined,
+): string | undefined => {
+  if (verdict === "shape only") return shapeOnly
+  if (verdict === "calibrated") return calibrated
+  return verdict === "within" || verdict === "met" ? undefined : known
 }
 
 export const tallyOf = (figures: ReadonlyArray<EvaluatedFigure>): Tally => {
@@ -127,12 +140,14 @@ export const tallyOf = (figures: ReadonlyArray<EvaluatedFigure>): Tally => {
   const explained = reversals.filter(({ reason }) => reason !== undefined).length
   return {
     claims: claims.length,
-    numbers: rows.length,
+    numbers: rows.length - count("met") - count("missed"),
     within: count("within"),
     outside: count("outside"),
     shapeOnly: count("shape only"),
     notMeasured: count("not measured"),
     calibrated: count("calibrated"),
+    met: count("met"),
+    missed: count("missed"),
     pairs: claims.reduce((sum, { order }) => sum + order.pairs, 0),
     explained,
     reversed: reversals.length - explained,

@@ -19,5 +19,5 @@ export const figureTableHtml = ({ figure, claims }: EvaluatedFigure): string => 
   }
   const rows = table.map((row) => [row.name, ...names.map((system) => cell(row, system))])
   const runs = table.map(({ name, run }) => `<li>${escapeHtml(`${name}: ${run}.`)}</li>`)
-  return `${tableHtml(["", ...names], rows)}\n<ul>${runs.join("")}</ul>\n`
+  return `${tableHtml(["", ...names], rows, (column) => column > 0)}\n<ul class="notes">${runs.join("")}</ul>\n`
 }

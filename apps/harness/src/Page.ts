@@ -38,7 +38,7 @@ export const claimsPage = (
 <body>
 <header>
 <h1>Published claims, measured</h1>
-<p>${scale === "quick" ? "The quick set: the networks of the sources, in less simulated time. rdmakit claims --full runs longer." : "The full set."} A number that was read in its source is within when it is 10 % off at most, one digitised from a picture 25 %; of remembered ones only the order counts. Noise is how far the public HPCC simulator is from itself under other seeds.</p>
+<p>${scale === "quick" ? "The quick set: the networks of the sources, in less simulated time. rdmakit claims --full runs longer." : "The full set."} A number that was read in its source is within when it is 10 % off at most, one digitised from a picture 25 %; of remembered ones only the order counts. Where sources have words alone there is a bar of ours, and no number is published. Noise is how far the public HPCC simulator is from itself under other seeds.</p>
 ${factsHtml(tally)}
 </header>
 <main>
@@ -55,6 +55,8 @@ const factsHtml = (tally: Tally): string => {
     ["Within", String(tally.within)],
     ["Outside", String(tally.outside)],
     ["Shape only", String(tally.shapeOnly)],
+    ["Calibrated", String(tally.calibrated)],
+    ["Bars of ours met", `${tally.met} of ${tally.met + tally.missed}`],
     ["Orders right", `${tally.pairs - tally.explained - tally.reversed} of ${tally.pairs}`],
     ["Reversed, explained", String(tally.explained)],
     ["Reversed", String(tally.reversed)],
@@ -79,7 +81,7 @@ const cellsOf = ({ claim, unit, noise, rows }: EvaluatedClaim): ReadonlyArray<Re
   rows.map(({ system, published, measured, verdict }, index) => [
     index === 0 ? claim.id : "",
     system,
-    publishedText(published, unit),
+    `${published !== undefined && claim.mark === "bar" ? "bar: " : ""}${publishedText(published, unit)}`,
     numberText(measured, unit),
     index === 0 ? widthText(noise) : "",
     verdict ?? "",

@@ -3,12 +3,18 @@ import type { Claim, Mark, Published, Scale } from "./Claim.ts"
 /** How far a measured number may lie from a published one, a share of it; undefined: only order and shape count. */
 export const toleranceOf = (mark: Mark): number | undefined => tolerances[mark]
 
-const tolerances: Readonly<Record<Mark, number | undefined>> = { read: 0.1, digitised: 0.25, remembered: undefined }
+const tolerances: Readonly<Record<Mark, number | undefined>> = {
+  read: 0.1,
+  digitised: 0.25,
+  remembered: undefined,
+  bar: 0,
+}
 
 /** Two remembered numbers are told apart when they differ by as much as two digitised ones must. */
 const ORDER_TOLERANCE = 0.25
 
-export type Verdict = "within" | "outside" | "shape only" | "not measured" | "calibrated"
+/** A bar, which nobody has published, is met or missed. */
+export type Verdict = "within" | "outside" | "shape only" | "not measured" | "calibrated" | "met" | "missed"
 
 /** Whether a number is as published. Bounds are widened by the tolerance; a published 0 takes nothing but 0. */
 export const verdictOf = (
@@ -21,7 +27,9 @@ export const verdictOf = (
   const tolerance = toleranceOf(mark)
   if (tolerance === undefined || shapeOnly !== undefined) return "shape only"
   const [least, most] = boundsOf(published)
-  return measured >= least * (1 - tolerance) && measured <= most * (1 + tolerance) ? "within" : "outside"
+  const isIn = measured >= least * (1 - tolerance) && measured <= most * (1 + tolerance)
+  if (mark === "bar") return isIn ? "met" : "missed"
+  return isIn ? "within" : "outside"
 }
 
 /** The least and the most that a source allows. */

@@ -125,7 +125,7 @@ test("a table is in the page, and lines of a bench are in its data", async () =>
     "quick",
   )
   const page = claimsPage(evaluated, tallyOf(evaluated), "quick")
-  expect(page).toContain("<td>sprayed over many: 16 of 16 links</td>")
+  expect(page).toContain('<td class="prose">sprayed over many: 16 of 16 links</td>')
   expect(page).toContain('aria-label="Latency of 64 bytes"')
   const data = claimsJson(evaluated, tallyOf(evaluated), "quick").figures[1] as unknown as {
     readonly lines: ReadonlyArray<{ readonly systems: unknown }>

@@ -27,7 +27,7 @@ describe("the claims", () => {
       const { published, order = [], against, reasons = {}, exceptions = [] } = claim
       const said = Object.keys(published).length + order.length
       expect(said, claim.id).toBeGreaterThan(0)
-      expect(["read", "digitised", "remembered"]).toContain(claim.mark)
+      expect(["read", "digitised", "remembered", "bar"]).toContain(claim.mark)
       const mentioned = [
         ...Object.keys(published),
         ...order.flat(),

@@ -34,6 +34,11 @@ describe("a verdict", () => {
     expect(verdictOf(base, { atMost: 10 }, 11.1)).toBe("outside")
   })
 
+  test("of a bar of ours is met or missed, without tolerance", () => {
+    const of = (measured: number) => verdictOf({ ...base, mark: "bar" }, { atLeast: 0.9 }, measured)
+    expect([0.9, 1, 0.8999].map(of)).toEqual(["met", "met", "missed"])
+  })
+
   test("takes nothing but 0 for a published 0", () => {
     expect(verdictOf(base, 0, 0)).toBe("within")
     expect(verdictOf(base, 0, 1e-9)).toBe("outside")

@@ -220,10 +220,10 @@ export const legendHtml = (lines: ReadonlyArray<Line>): string =>
 export const tableHtml = (
   header: ReadonlyArray<string>,
   rows: ReadonlyArray<ReadonlyArray<string>>,
-  prose = -1,
+  isProse: (column: number) => boolean = () => false,
 ): string => {
   const cells = (row: ReadonlyArray<string>): string =>
-    row.map((cell, index) => `<td${index === prose ? ' class="prose"' : ""}>${escapeHtml(cell)}</td>`).join("")
+    row.map((cell, index) => `<td${isProse(index) ? ' class="prose"' : ""}>${escapeHtml(cell)}</td>`).join("")
   return `<div class="scroll"><table><thead><tr>${header.map((cell) => `<th>${escapeHtml(cell)}</th>`).join("")}</tr></thead>
 <tbody>${rows.map((row) => `<tr>${cells(row)}</tr>`).join("\n")}</tbody></table></div>`
 }
@@ -283,7 +283,7 @@ const restHtml = ({ unfinished, notes }: RunOutcome): string => {
     const rest = unfinished.length - NAMED_MAX
     parts.push(
       `<section class="all" id="unfinished"><h2>Unfinished flows</h2>
-${tableHtml(["flow", "hosts", "size", "reason"], rows, 3)}
+${tableHtml(["flow", "hosts", "size", "reason"], rows, (column) => column === 3)}
 ${rest > 0 ? `<p>And ${grouped(rest)} more, in summary.json.</p>` : ""}</section>`,
     )
   }
