@@ -39,10 +39,11 @@ svg circle { fill: currentColor; }
 .narrow { display: none; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 13px; font-variant-numeric: tabular-nums; margin-top: 12px; }
-th, td { text-align: right; padding: 4px 0 4px 14px; border-bottom: 1px solid var(--rule); white-space: nowrap; }
+th, td { text-align: right; padding: 4px 0 4px 14px; border-bottom: 1px solid var(--rule); white-space: nowrap;
+  vertical-align: top; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
 th { color: var(--muted); font-weight: 500; }
-td.prose { text-align: left; vertical-align: top; white-space: normal; min-width: 220px; }
+td.prose { text-align: left; white-space: normal; min-width: 220px; }
 td.prose ~ td.prose, td.prose:has(~ td.prose) { min-width: 100px; }
 ul.notes { color: var(--muted); font-size: 13px; margin: 8px 0 0; padding-left: 18px; }
 @media (max-width: 900px) { main { columns: 1; } }
