@@ -1,10 +1,9 @@
 import { Flag, Layout, Opcode, type Packet } from "@rdmakit/packet"
 import { Drop, NEVER, type NicPorts, Shortcut, type SwitchPorts, type Time } from "@rdmakit/protocol"
-import { Departures } from "./Departures.ts"
 import type { ExactKernelOptions } from "./ExactKernelOptions.ts"
 import { FrameLosses, LinkLoss } from "./FrameLosses.ts"
 import { PathCache } from "./PathCache.ts"
-import { PauseClock } from "./PauseClock.ts"
+import { Pausing } from "./Pausing.ts"
 import * as P from "./PortTable.ts"
 import { Prefetch } from "./Prefetch.ts"
 import { ARGUMENT_BITS, BEFORE_ALL, CALLS, TARGETS_MAX, TIMER_BITS, TIMERS, WAKES } from "./TieOrder.ts"
@@ -27,15 +26,11 @@ const HOPS_LIMIT = 254
  * The exact kernel: two events a hop (end of serialization, arrival), in the order of time and, at one time, of
  * `TieOrder`. It owns ports, queues and links, and calls the policies: a `Switch` or a `Nic` for each node.
  */
-export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
+export class ExactKernel extends Pausing implements SwitchPorts, NicPorts {
   /** Set by the world: what runs at `callAt`. */
   onCall: (now: Time, target: number, argument: number) => void = () => {}
   /** Called for each frame that goes lost, before its handle is released; `reason` as in `dropCounts`. */
   onDrop: (now: Time, packet: Packet, node: number, reason: number) => void = () => {}
-  /** Called when a PFC frame takes effect at a port. */
-  onPause: ((now: Time, port: number, priority: number, pause: boolean) => void) | undefined = undefined
-  /** Called for each PFC frame that a switch sends, before it is queued. */
-  onPfcSent: (() => void) | undefined = undefined
 
   /** Packets that left a port and arrived at the next node; PFC frames, which are not packets, apart. */
   packetHops = 0
@@ -43,7 +38,6 @@ export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
   events = 0
   /** Frames dropped, by minus their reason. */
   readonly dropCounts = new Float64Array(32)
-  readonly pauses: PauseClock
   /** The path of every flow: where routes that hold for a flow are kept. `ensure` room for flow indices from 1,024 on. */
   readonly paths: PathCache
 
@@ -51,31 +45,23 @@ export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
   private reached: Time = 0
   private between = true
 
-  private readonly pfcBytes: number
   /** Where any may be lost, every arrival is looked at. */
   protected readonly losses: FrameLosses
   /** Of each port: its pending wake-up's event, and its time (ps, or NEVER). */
   private readonly wakeEvent: Int32Array
   private readonly wakeTimes: Float64Array
-  /** Priorities of each port that its peer has paused, and those whose pauses it ignores, a bit each. */
-  protected readonly received: Int32Array
-  private readonly ignored: Int32Array
 
   constructor(options: ExactKernelOptions) {
     super(options)
     const { network, pool } = options
     if (options.hopsMax > HOPS_LIMIT)
       throw new RangeError(`hopsMax is ${options.hopsMax}, expected at most ${HOPS_LIMIT}`)
-    this.pfcBytes = options.pfcBytes
     this.losses = new FrameLosses(options)
     this.paths = new PathCache(options.hopsMax)
     const prefetch = new Prefetch(pool, this.ports)
     this.queue.onOpen = (nodes, count) => prefetch.fetch(nodes, count, this.fixedNodes)
-    this.pauses = new PauseClock(network.ports)
     this.wakeEvent = new Int32Array(network.ports)
     this.wakeTimes = new Float64Array(network.ports).fill(NEVER)
-    this.received = new Int32Array(network.ports)
-    this.ignored = new Int32Array(network.ports)
   }
 
   /** Time of the event that is executed, or was last. */
@@ -323,31 +309,7 @@ export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
     this.pool.release(packet.handle)
   }
 
-  // --- PFC (IEEE 802.1Qbb): a pause holds until a resume comes
-
-  private receivePfc(port: number, packet: Packet): void {
-    const now = this.time
-    if (this.tracer !== undefined) this.tracer.received(now, port, packet)
-    const priority = packet.priority
-    const pause = packet.has(Flag.Pause)
-    this.settle(port)
-    const was = this.received[port]!
-    const is = pause ? was | (1 << priority) : was & ~(1 << priority)
-    this.received[port] = is
-    this.ports[(port << P.PORT_SHIFT) | P.PAUSED] = is & ~this.ignored[port]!
-    this.pauses.change(now, port, was, is, pause)
-    this.onPause?.(now, port, priority, pause)
-    this.pool.release(packet.handle)
-    if (!pause) this.kickNow(port)
-  }
-
-  /** From now on pauses of these priorities, a bit each, do not hold the port; those of all others do. */
-  ignorePauses(port: number, mask: number): void {
-    this.settle(port)
-    this.ignored[port] = mask
-    this.ports[(port << P.PORT_SHIFT) | P.PAUSED] = this.received[port]! & ~mask
-    if (this.ports[(port << P.PORT_SHIFT) | P.OCCUPIED] !== 0) this.kickNow(port)
-  }
+  // --- queues
 
   /**
    * Drops what waits in a queue of a switch's port, and counts it by `reason`. The switch is told of each packet as if it
@@ -372,30 +334,7 @@ export class ExactKernel extends Departures implements SwitchPorts, NicPorts {
     return count
   }
 
-  sendPfc(now: Time, port: number, priority: number, pause: boolean): void {
-    this.onPfcSent?.()
-    const node = this.nodeOf[port]!
-    if (this.fused && node >= 0) this.notePfc(node, port, priority, pause)
-    this.enqueue(port, 0, this.pfcFrame(now, port, priority, pause))
-  }
-
-  protected pfcFrame(now: Time, port: number, priority: number, pause: boolean): number {
-    const node = this.nodeOf[port]!
-    const handle = this.pool.alloc()
-    const packet = this.packet.at(handle)
-    packet.meta = Opcode.Pfc | (pause ? Flag.Pause : 0) | (priority << 24)
-    packet.wireBytes = this.pfcBytes
-    packet.setNodes(node < 0 ? ~node : node, 0)
-    packet.stamp = now
-    // What the frame reports: bytes of that priority waiting at the port (a debugging aid of the ns-3 model).
-    packet.payloadBytes = 0
-    packet.flow = this.queues.bytes(port, priority)
-    return handle
-  }
-
-  // --- queues
-
-  private readonly enqueue = (port: number, queue: number, handle: number): void => {
+  protected readonly enqueue = (port: number, queue: number, handle: number): void => {
     const base = port << P.PORT_SHIFT
     this.settle(port)
     if (this.tracer !== undefined) this.tracer.enqueued(this.time, port, queue, this.packet.at(handle))
