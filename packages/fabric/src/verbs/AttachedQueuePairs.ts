@@ -1,5 +1,5 @@
 import type { Endpoints } from "@rdmakit/nic"
-import type { VerbsCommand, VerbsEngine, VerbsEvent } from "@rdmakit/protocol"
+import { NEVER, type Time, type VerbsCommand, type VerbsEngine, type VerbsEvent } from "@rdmakit/protocol"
 import { VerbsEndpoint } from "./VerbsEndpoint.ts"
 import { NOBODY } from "./VerbsNic.ts"
 
@@ -48,8 +48,9 @@ export class AttachedQueuePairs {
     return this.byEngine.values()
   }
 
-  every(holds: (endpoint: VerbsEndpoint) => boolean): boolean {
-    for (const endpoint of this) if (!holds(endpoint)) return false
+  /** Whether none has anything to do, but to ask for receives that nobody has posted since this time. */
+  areAtRest(lastDeed: Time): boolean {
+    for (const endpoint of this) if (!isIdle(endpoint) && !asksInVain(endpoint, lastDeed)) return false
     return true
   }
 
@@ -98,4 +99,13 @@ export class AttachedQueuePairs {
     }
     return lines
   }
+}
+
+const isIdle = ({ hasData, controlPending, nextTimeout }: VerbsEndpoint): boolean =>
+  !hasData && !controlPending && nextTimeout === NEVER
+
+/** It waits for a receive, and has asked for it since anybody did anything. */
+const asksInVain = ({ engine }: VerbsEndpoint, lastDeed: Time): boolean => {
+  const since = engine.receiveAwaitedSince
+  return since !== undefined && since > lastDeed
 }

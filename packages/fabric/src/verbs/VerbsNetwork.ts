@@ -25,6 +25,7 @@ import { HostWorld } from "./HostWorld.ts"
 import { Links } from "./Links.ts"
 import { Loopbacks } from "./Loopbacks.ts"
 import { Paths } from "./Paths.ts"
+import { Quiescence } from "./Quiescence.ts"
 import type { VerbsEndpoint } from "./VerbsEndpoint.ts"
 import type { VerbsNetworkOptions } from "./VerbsNetworkOptions.ts"
 import { VerbsNic } from "./VerbsNic.ts"
@@ -36,10 +37,6 @@ const Call = { Flush: 0, Action: 1, Late: 2, Fault: 3, Reroute: 4, Slow: 5 } as 
 const CONTROL_PAUSE_MASK = 0xfe
 const DEVICE_STREAM = 0x64657600
 const LOOP_BYTES = 4096
-/** After so many events that were nobody's concern it is worth a look whether there will be others. */
-const IDLE_EVENTS = 1024
-/** After so many in which nobody did anything it is worth a look whether all wait for receives. */
-const UNEVENTFUL = 64
 const NONE: ReadonlyArray<VerbsEndpoint> = []
 /** What a host without a link says of its port, bit/s. */
 const UNLINKED_BPS = 1e9
@@ -73,12 +70,7 @@ export class VerbsNetwork implements Wheel {
   private readonly one: Array<VerbsEndpoint> = []
   private actions: Array<() => void> = []
   private faultsLeft: number
-  /** Events since the last that was more than a controller's timer; whether there can be no other any more. */
-  private idleEvents = 0
-  private isQuiet = false
-  /** When a program was last told of anything, did anything, or a link changed. */
-  private lastDeed: Time = 0
-  private uneventful = 0
+  private readonly quiescence = new Quiescence((lastDeed) => this.isAtRest(lastDeed))
   private longestRttPs: Time | undefined = undefined
   private alarm = -1
 
@@ -186,14 +178,14 @@ export class VerbsNetwork implements Wheel {
       members: (group) => this.groups.members(group),
       nodeOf: (port) => nodeOf[port]!,
       onPacket: (now, port, packet, outward) => {
-        this.idleEvents = 0
+        this.quiescence.noteEvent()
         if (!outward) this.arrivals.add(now, packet)
         onPacket?.(now, nodeOf[port]!, packet, outward)
       },
     })
     nic.onAlarm = (now) => {
       this.alarm = -1
-      this.idleEvents = 0
+      this.quiescence.noteEvent()
       this.noteDeed()
       this.onAlarm(now)
     }
@@ -256,7 +248,7 @@ export class VerbsNetwork implements Wheel {
   }
 
   kick(node: number, engine: VerbsEngine): void {
-    this.isQuiet = false
+    this.quiescence.isQuiet = false
     this.noteDeed()
     if (this.queuePairs.kick(this.queuePairs.of(node, engine))) this.kernel.callAt(this.now, Call.Flush, 0)
   }
@@ -281,7 +273,7 @@ export class VerbsNetwork implements Wheel {
   // --- events
 
   private called(now: Time, target: number, argument: number): void {
-    this.idleEvents = 0
+    this.quiescence.noteEvent()
     if (target === Call.Flush) this.flush(now)
     else if (target === Call.Late) this.kernel.arriveLate(argument)
     else if (target === Call.Fault) this.fault(argument)
@@ -302,7 +294,7 @@ export class VerbsNetwork implements Wheel {
   }
 
   private act(action: () => void): void {
-    this.isQuiet = false
+    this.quiescence.isQuiet = false
     if (this.actions.push(action) === 1) this.kernel.callAt(this.now, Call.Action, 0)
   }
 
@@ -339,40 +331,21 @@ export class VerbsNetwork implements Wheel {
     return this.kernel.now
   }
   get isDone(): boolean {
-    return this.isQuiet || this.kernel.isDone
+    return this.quiescence.isQuiet || this.kernel.isDone
   }
 
   step(until: Time): boolean {
-    // Before the event: devices have been told of the last one, and programs have done what they do then.
-    const isUneventful = ++this.uneventful >= UNEVENTFUL && this.kernel.pool.alive === 0
-    if (isUneventful || this.idleEvents >= IDLE_EVENTS) this.lookAround()
-    if (this.isQuiet || this.kernel.run(until, 1) === 0) return false
-    this.idleEvents++
-    return true
+    return !this.quiescence.look(this.kernel.pool.alive > 0) && this.kernel.run(until, 1) > 0
   }
 
-  /**
-   * Timers of controllers may go on for ever, and bring nothing about where there is nothing to send; nor do queue pairs that
-   * ask for a receive which nobody is left to post: they have asked for it since anybody did anything.
-   */
-  private lookAround(): void {
-    this.idleEvents = 0
-    this.isQuiet =
-      this.alarm < 0 &&
-      this.faultsLeft === 0 &&
-      this.kernel.pool.alive === 0 &&
-      this.queuePairs.every((endpoint) => isIdle(endpoint) || this.asksInVain(endpoint))
+  private isAtRest(lastDeed: Time): boolean {
+    return (
+      this.alarm < 0 && this.faultsLeft === 0 && this.kernel.pool.alive === 0 && this.queuePairs.areAtRest(lastDeed)
+    )
   }
 
-  private asksInVain({ engine }: VerbsEndpoint): boolean {
-    const since = engine.receiveAwaitedSince
-    return since !== undefined && since > this.lastDeed
-  }
-
-  /** A program is told of something, does something, or a link changes. */
   private noteDeed(): void {
-    this.lastDeed = this.now
-    this.uneventful = 0
+    this.quiescence.noteDeed(this.now)
   }
 
   settle(): void {
@@ -383,7 +356,7 @@ export class VerbsNetwork implements Wheel {
   }
 
   alarmAt(time: Time): void {
-    this.isQuiet &&= time === NEVER
+    if (time !== NEVER) this.quiescence.isQuiet = false
     if (this.alarm >= 0) this.kernel.cancelTimer(this.alarm)
     const [node] = this.hosts.keys()
     this.alarm = time === NEVER || node === undefined ? -1 : this.nic.alarmAt(node, time)
@@ -415,9 +388,6 @@ export class VerbsNetwork implements Wheel {
     return this.queuePairs.outstanding()
   }
 }
-
-const isIdle = ({ hasData, controlPending, nextTimeout }: VerbsEndpoint): boolean =>
-  !hasData && !controlPending && nextTimeout === NEVER
 
 const NO_CONTROLLER: ControllerFactory = {
   name: "none",
