@@ -9,6 +9,7 @@ import type { Pacing } from "./Pacing.ts"
 import { Break, type QueuePairContext } from "./QueuePairContext.ts"
 import { putRemote, Requester, respondingOpcode } from "./Requester.ts"
 import { Responses } from "./Responses.ts"
+import { RoundTrip } from "./RoundTrip.ts"
 import { Kind, type SendWork } from "./SendQueue.ts"
 
 const { EXT } = Layout
@@ -45,9 +46,7 @@ export class ReliableRequester extends Requester {
   /** Packets since the last one that asked for an acknowledgement. */
   private unasked = 0
   private readonly credits: CreditLimit
-  /** A packet whose acknowledgement is timed, where packets carry no stamp; and when it left. */
-  private timed = NONE
-  private timedAt: Time = 0
+  private readonly roundTrip = new RoundTrip()
 
   constructor(context: QueuePairContext, pacing: Pacing, sendMax: number) {
     super(context, pacing, sendMax)
@@ -88,7 +87,7 @@ export class ReliableRequester extends Requester {
     this.sentAgain = NONE
     this.gapAt = NONE
     this.unasked = 0
-    this.timed = NONE
+    this.roundTrip.forget()
   }
 
   get hasData(): boolean {
@@ -131,10 +130,7 @@ export class ReliableRequester extends Requester {
       this.oldestSent = now
     }
     if (again) out.set(Flag.Retransmission)
-    else if (this.timed === NONE) {
-      this.timed = this.nxt
-      this.timedAt = now
-    }
+    else this.roundTrip.left(now, this.nxt)
     if (!work.started) {
       work.started = true
       if (work.kind !== Kind.Message) this.outstanding++
@@ -321,18 +317,10 @@ export class ReliableRequester extends Requester {
     this.retries = 0
     this.rnrRetries = 0
     if (this.sentBytes < this.ackedBytes) this.sentBytes = this.ackedBytes
-    const rttPs = this.roundTrip(now, packet)
+    const rttPs = this.roundTrip.measure(now, packet, this.una)
     this.timer.progressed(now, rttPs, this.una < this.nxt)
     this.pacing.acknowledged(now, packet, this.ackedBytes, this.sentBytes, bytes, rttPs)
     this.settle(now)
-  }
-
-  /** By the stamp that the acknowledgement brings back, else by the packet that was timed; NaN when neither tells. */
-  private roundTrip(now: Time, packet: Packet): Time {
-    const timed = this.timed
-    if (timed !== NONE && this.una > timed) this.timed = NONE
-    if (packet.stamp > 0) return now - packet.stamp
-    return timed !== NONE && this.una > timed ? now - this.timedAt : Number.NaN
   }
 
   // --- losses
@@ -373,7 +361,7 @@ export class ReliableRequester extends Requester {
   protected goBack(): void {
     this.nxt = this.una
     this.sentBytes = this.ackedBytes
-    this.timed = NONE
+    this.roundTrip.forget()
     this.queue.seek(this.una)
   }
 
