@@ -8,12 +8,12 @@ import {
   type MemoryRegion,
   type MemoryWindow,
   type ProtectionDomain,
-  type QpAttributes,
   type QueuePair,
   type SendWork,
   type SharedReceiveQueue,
 } from "@rdmakit/device"
-import type { Completion, QpState, Sge, WrOpcode } from "@rdmakit/protocol"
+import type { Completion, Sge, WrOpcode } from "@rdmakit/protocol"
+import { attributesOf, FieldReader, vectorOf } from "./FieldReader.ts"
 import type { Answer, CompletionAnswer, Fields, VerbsPeer } from "./VerbsPeer.ts"
 
 const ERRNO: Readonly<Record<string, number>> = {
@@ -74,7 +74,7 @@ export class DevicePeer implements VerbsPeer {
 
   async do(word: string, fields: Fields = {}): Promise<Answer> {
     try {
-      return await this.#do(word, new Reader(fields))
+      return await this.#do(word, new FieldReader(fields))
     } catch (cause) {
       if (!(cause instanceof DeviceError)) throw cause
       return { ok: false, errno: ERRNO[cause.errno] ?? -1, error: cause.message }
@@ -108,7 +108,7 @@ export class DevicePeer implements VerbsPeer {
     if (left.length > 0) throw new Error(`${this.name}: left behind: ${left.map((one) => one.join(" ")).join(", ")}`)
   }
 
-  async #do(word: string, f: Reader): Promise<Answer> {
+  async #do(word: string, f: FieldReader): Promise<Answer> {
     switch (word) {
       case "open": {
         const gids = this.#device.gids.map(({ index, gid }) => ({ index, gid: Buffer.from(gid).toString("hex") }))
@@ -177,7 +177,7 @@ export class DevicePeer implements VerbsPeer {
     }
   }
 
-  #domain(f: Reader): ProtectionDomain {
+  #domain(f: FieldReader): ProtectionDomain {
     const name = f.text("pd", "pd")
     let pd = this.#domains.get(name)
     if (pd === undefined) {
@@ -187,11 +187,11 @@ export class DevicePeer implements VerbsPeer {
     return pd
   }
 
-  #pair(f: Reader): QueuePair {
+  #pair(f: FieldReader): QueuePair {
     return find(this.#pairs, f.text("qp", "qp"))
   }
 
-  #register(f: Reader): Answer {
+  #register(f: FieldReader): Answer {
     const bytes = f.number("bytes", 65_536)
     const memory = this.#device.allocate(Math.max(1, bytes))
     try {
@@ -208,7 +208,7 @@ export class DevicePeer implements VerbsPeer {
     }
   }
 
-  #makeQueuePair(f: Reader): Answer {
+  #makeQueuePair(f: FieldReader): Answer {
     const cq = f.text("cq", "cq")
     const srq = f.has("srq") ? find(this.#shared, f.text("srq", "")) : undefined
     const qp = this.#domain(f).createQp({
@@ -229,7 +229,7 @@ export class DevicePeer implements VerbsPeer {
     return { ok: true, qpn: qp.qpn }
   }
 
-  #destroy(f: Reader): Answer {
+  #destroy(f: FieldReader): Answer {
     const take = <A>(key: string, map: Map<string, A>, free: (one: A) => void): boolean => {
       if (!f.has(key)) return false
       free(find(map, f.text(key, "")))
@@ -250,7 +250,7 @@ export class DevicePeer implements VerbsPeer {
     return done ? OK : { ok: false, errno: 22 }
   }
 
-  #sges(f: Reader): ReadonlyArray<Sge> {
+  #sges(f: FieldReader): ReadonlyArray<Sge> {
     const list = f.text("sge", "")
     if (list === "") return []
     return list.split(",").map((one) => {
@@ -277,7 +277,7 @@ export class DevicePeer implements VerbsPeer {
     )
   }
 
-  #send(f: Reader): Answer {
+  #send(f: FieldReader): Answer {
     const qp = this.#pair(f)
     const opcode = f.number("op", 2) as WrOpcode
     const flags = f.number("flags", SIGNALED)
@@ -325,7 +325,7 @@ export class DevicePeer implements VerbsPeer {
     return OK
   }
 
-  #receive(f: Reader): Answer {
+  #receive(f: FieldReader): Answer {
     const sges = this.#sges(f)
     const target = f.has("srq") ? find(this.#shared, f.text("srq", "")) : undefined
     for (let i = 0; i < f.number("count", 1); i++) {
@@ -336,7 +336,7 @@ export class DevicePeer implements VerbsPeer {
     return OK
   }
 
-  async #poll(f: Reader): Promise<Answer> {
+  async #poll(f: FieldReader): Promise<Answer> {
     const cq = find(this.#completions, f.text("cq", "cq"))
     const count = f.number("count", 1)
     const end = performance.now() + f.number("ms", 5000)
@@ -352,7 +352,7 @@ export class DevicePeer implements VerbsPeer {
     }
   }
 
-  async #event(f: Reader): Promise<Answer> {
+  async #event(f: FieldReader): Promise<Answer> {
     const name = f.text("cq", "cq")
     const end = performance.now() + f.number("ms", 1000)
     while ((this.#events.get(name) ?? 0) === 0 && performance.now() < end) await sleep(1)
@@ -361,7 +361,7 @@ export class DevicePeer implements VerbsPeer {
     return { ok: true, event: count > 0 }
   }
 
-  async #async(f: Reader): Promise<Answer> {
+  async #async(f: FieldReader): Promise<Answer> {
     await sleep(f.number("ms", 100))
     const events: Array<{ name: string; element: string }> = []
     for (let one = this.#device.pollAsyncEvent(); one !== undefined; one = this.#device.pollAsyncEvent()) {
@@ -377,7 +377,7 @@ export class DevicePeer implements VerbsPeer {
     return "srq" in event ? of(this.#shared, event.srq) : ""
   }
 
-  #memory(word: string, f: Reader): Answer {
+  #memory(word: string, f: FieldReader): Answer {
     const { octets } = find(this.#regions, f.text("mr", "m")).memory
     const start = f.number("offset", 0)
     const bytes = f.number("bytes", octets.length - start)
@@ -414,65 +414,6 @@ const find = <A>(map: Map<string, A>, name: string): A => {
   const one = map.get(name)
   if (one === undefined) throw new Error(`there is no ${name}`)
   return one
-}
-
-/** Fields of a command, read as the guest's program reads them. */
-class Reader {
-  readonly #fields: Fields
-  constructor(fields: Fields) {
-    this.#fields = fields
-  }
-  has(key: string): boolean {
-    return this.#fields[key] !== undefined
-  }
-  text(key: string, otherwise: string): string {
-    return String(this.#fields[key] ?? otherwise)
-  }
-  number(key: string, otherwise: number): number {
-    return Number(this.#fields[key] ?? otherwise)
-  }
-  big(key: string, otherwise: bigint): bigint {
-    return BigInt(this.#fields[key] ?? otherwise)
-  }
-  gid(): Uint8Array {
-    return Buffer.from(this.text("gid", ""), "hex")
-  }
-}
-
-const vectorOf = (f: Reader) => ({
-  port: f.number("port", 1),
-  sourceGidIndex: f.number("sgid", 1),
-  destinationGid: f.gid(),
-  trafficClass: f.number("tc", 0),
-  hopLimit: f.number("hop", 64),
-  flowLabel: f.number("flow", 0),
-  serviceLevel: f.number("sl", 0),
-})
-
-const attributesOf = (f: Reader): QpAttributes => {
-  const one = <A>(key: string, value: (n: number) => A): A | undefined =>
-    f.has(key) ? value(f.number(key, 0)) : undefined
-  const same = (n: number) => n
-  return {
-    state: one("state", (n) => n as QpState),
-    currentState: one("current", (n) => n as QpState),
-    pkeyIndex: one("pkey", same),
-    port: one("port", same),
-    accessFlags: one("access", same),
-    queueKey: one("qkey", same),
-    pathMtuBytes: one("mtu", (n) => 128 << n),
-    destinationQp: one("peer", same),
-    receivePsn: one("rpsn", same),
-    sendPsn: one("spsn", same),
-    responderResources: one("resources", same),
-    initiatorDepth: one("depth", same),
-    minRnrTimer: one("rnrtimer", same),
-    timeout: one("timeout", same),
-    retryCount: one("retry", same),
-    rnrRetry: one("rnrretry", same),
-    enableSqdNotify: one("notify", (n) => n !== 0),
-    address: f.has("gid") ? vectorOf(f) : undefined,
-  }
 }
 
 const completionAnswer = (one: Completion): CompletionAnswer =>
