@@ -1,5 +1,6 @@
 import { connect, type Socket } from "node:net"
-import { afterAll, describe, expect, it } from "vitest"
+import { setTimeout as sleep } from "node:timers/promises"
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest"
 import { type IwarpNic, openIwarp } from "../src/index.ts"
 
 const PORT = 21_005 + (process.pid % 300) * 40
@@ -33,7 +34,34 @@ const request = (revision: number, privateData: Uint8Array): Uint8Array => {
   return Buffer.concat([header, Buffer.of(0x80, 1, 0x80, 1), privateData])
 }
 
+/** A peer that asks in no words of MPA's, hears that it is over, and keeps its side of the connection. */
+const stayer = async (): Promise<Socket> => {
+  const socket = connect({ host: HOST, port: PORT, allowHalfOpen: true }, () => socket.write("A".repeat(64)))
+  socket.resume()
+  await new Promise((resolve) => socket.once("end", resolve))
+  return socket
+}
+
+/** Whether the other side has let go: it answers what is written with a reset. */
+const reset = async (socket: Socket): Promise<boolean> => {
+  let said = false
+  const hear = (): void => {
+    said = true
+  }
+  socket.on("error", hear)
+  for (let tries = 0; tries < 20 && !said; tries++) {
+    socket.write("A")
+    await sleep(5)
+  }
+  socket.off("error", hear)
+  return said
+}
+
 describe("streams that are none of iWARP's", () => {
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
   it("are closed, or refused in MPA's words", async () => {
     await open()
     expect((await said(Buffer.from("GET / HTTP/1.1\r\nHost: here\r\n\r\n"))).length).toBeLessThanOrEqual(24)
@@ -43,6 +71,24 @@ describe("streams that are none of iWARP's", () => {
     expect(refused[16]! & 0x20).toBe(0x20)
     const revision = await said(request(7, Buffer.alloc(0)))
     expect(revision[16]! & 0x20).toBe(0x20)
+  })
+
+  it("are closed from this side alone when the peer does not", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    const socket = await stayer()
+    vi.advanceTimersByTime(9_000)
+    expect(await reset(socket)).toBe(false)
+    vi.advanceTimersByTime(1_000)
+    expect(await reset(socket)).toBe(true)
+    socket.destroy()
+  })
+
+  it("do not outlive the device", async () => {
+    const socket = await stayer()
+    opened.pop()!.close()
+    expect(await reset(socket)).toBe(true)
+    socket.destroy()
+    await open()
   })
 
   it("cannot be at a port that somebody has", async () => {

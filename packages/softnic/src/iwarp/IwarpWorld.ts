@@ -143,7 +143,6 @@ export class IwarpWorld implements World, MpaStreamHost {
   }
 
   forget(stream: MpaStream): void {
-    this.open.delete(stream)
     if (stream.engine !== undefined) this.byEngine.delete(stream.engine)
   }
 
@@ -168,7 +167,7 @@ export class IwarpWorld implements World, MpaStreamHost {
     const server = listenAt({ host: this.places.host, port }, onReady, (socket) => {
       const depths = { inboundReads: DEPTH, outboundReads: DEPTH }
       const stream = new MpaStream(socket, this, { role: "responder", depths })
-      this.open.add(stream)
+      this.keep(stream)
       const source = this.places.gidOf(socket.remoteAddress ?? "")
       stream.onRequest = (privateData, asked) => {
         onRequest({
@@ -198,7 +197,13 @@ export class IwarpWorld implements World, MpaStreamHost {
   private connect({ destination, port, privateData, ...depths }: StreamConnect): StreamEnd {
     const socket = connect(this.places.placeOf(destination, port))
     const stream = new MpaStream(socket, this, { role: "initiator", depths, privateData })
-    this.open.add(stream)
+    this.keep(stream)
     return stream
+  }
+
+  /** Until its socket has closed, which is after the stream is over. */
+  private keep(stream: MpaStream): void {
+    this.open.add(stream)
+    stream.socket.once("close", () => this.open.delete(stream))
   }
 }

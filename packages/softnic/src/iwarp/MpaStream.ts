@@ -8,6 +8,8 @@ const NONE = new Uint8Array(0)
 /** READs of each side that are offered where a program says nothing, and at most. */
 export const DEPTH = 16
 const PS_PER_MS = 1e9
+/** How long a peer may keep its side of a connection that is over, as MPA's own frames are waited for. */
+const LINGER_MS = 10_000
 
 /** What this side asks for: CRCs, no markers, and a WRITE of no octets as the first word. */
 const parametersOf = ({ inboundReads, outboundReads }: StreamDepths): MpaParameters => ({
@@ -214,6 +216,7 @@ export class MpaStream implements StreamEnd {
     socket.end()
     // Nobody reads what still comes; without that the socket would not close.
     socket.resume()
+    setTimeout(() => socket.destroy(), LINGER_MS).unref()
     host.forget(this)
     if (engine !== undefined) {
       engine.handleClosed(host.clock.now())
