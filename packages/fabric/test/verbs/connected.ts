@@ -1,5 +1,6 @@
 import type { Allocation, CompletionQueue, Device, MemoryRegion, ProtectionDomain, QueuePair } from "@rdmakit/device"
-import { Access, type AddressVector, type Completion, QpState } from "@rdmakit/protocol"
+import { Access, type AddressVector, type Completion, QpState, WrOpcode } from "@rdmakit/protocol"
+import { star } from "@rdmakit/topology"
 
 /** One end of a connection, with memory of its own. */
 export interface End {
@@ -92,3 +93,21 @@ export const destroy = ({ device, pd, cq, memory, mr, qp }: End): void => {
   pd.dealloc()
   device.release(memory)
 }
+
+export const twoHosts = () => star(2, { rate: "100Gbps", delay: "1us" })
+
+export const write = (a: End, b: End, bytes: number, id = 1) =>
+  a.qp.postSend({
+    id,
+    opcode: WrOpcode.RdmaWrite,
+    signaled: true,
+    sges: [{ address: a.memory.address, length: bytes, lkey: a.mr.lkey }],
+    remoteAddress: b.memory.address,
+    remoteKey: b.mr.rkey,
+  })
+
+export const fill = ({ memory }: End, salt = 7): void => {
+  for (let i = 0; i < memory.octets.length; i++) memory.octets[i] = i * salt + (i >> 8)
+}
+
+export const outcomes = (end: End) => polled(end).map(({ id, status }) => [id, status])
