@@ -18,7 +18,7 @@ export interface TcpConfig {
   readonly initialTimeoutPs: Time
   /** Most that a timeout grows to, ps. Default 120 s (Linux). */
   readonly mostTimeoutPs: Time
-  /** Timeouts in a row after which the connection ends. Default 15 (Linux, tcp_retries2). */
+  /** Timeouts in a row after which the connection ends. Default 15 (Linux, tcp_retries2), 65,535 at most. */
   readonly retryCount: number
   /** Segments that one acknowledgement answers at most. Default 2 (RFC 5681 §4.2); 1 answers each at once. */
   readonly ackEvery: number
@@ -140,6 +140,7 @@ export const tcpConfig = (options: TcpTransportOptions): TcpConfig => {
     }
   }
   check("mtuBytes", config.mtuBytes, config.mtuBytes < 2 ** 31, "below 2^31 bytes")
+  check("retryCount", config.retryCount, config.retryCount < 2 ** 16, "below 2^16")
   check("reorderSegments", config.reorderSegments, config.reorderSegments < 2 ** 23, "below 2^23")
   for (const option of ["leastTimeoutPs", "initialTimeoutPs", "mostTimeoutPs"] as const)
     check(option, config[option], config[option] > 0 && config[option] < Infinity, "a finite time above 0")

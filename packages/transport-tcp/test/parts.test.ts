@@ -116,6 +116,7 @@ describe("options", () => {
     ["rateReduction", { rateReduction: 1 as unknown as boolean }],
     ["offloadSegments", { offloadSegments: 0 }],
     ["reorderSegments", { reorderSegments: 2 ** 23 }],
+    ["retryCount", { retryCount: 2 ** 16 }],
     ["retryCount", { retryCount: -1 }],
     ["leastTimeoutPs", { leastTimeoutPs: 0 }],
     ["mostTimeoutPs", { mostTimeoutPs: 1 }],
