@@ -288,6 +288,18 @@ describe("what cannot be is refused", () => {
     expect(JSON.parse(out).packets).toBeGreaterThan(0)
   })
 
+  test.runIf(existsSync("/dev/full")).each(["", " --on softnic"])(
+    "a capture that does not fit its disk ends it%s",
+    async (world) => {
+      for (const iterations of [5, 400]) {
+        const { code, err } = await shell(`rdmakit perf write-bw -n ${iterations} --pcap /dev/full${world}`)
+        expect(code).toBe(2)
+        expect(err).toMatch(/^error: \/dev\/full: cannot be written to: ENOSPC.*\nchoose another with --pcap FILE$/m)
+      }
+    },
+    60_000,
+  )
+
   test("a capture that is refused leaves no file where there was none", async () => {
     const folder = folderOf({})
     const { code } = await run("perf send-bw --pcap x.pcapng --hosts 5,6", { cwd: folder })

@@ -4,8 +4,6 @@ import { captureLinkTypes } from "@rdmakit/codec/cable"
 import type { PacketObserver } from "@rdmakit/fabric"
 import { Flag, Layout, Packet, PacketPool } from "@rdmakit/packet"
 import { optionCodes, type PcapngWriter, textOption } from "@rdmakit/pcap"
-import { Effect, type Scope } from "effect"
-import { captureFile } from "./CaptureFile.ts"
 
 const { EXT, EXTENSION, EXTENSION_SHIFT, EXTENSION_WORDS, RECORD_SHIFT, RECORD_WORDS } = Layout
 const PS_PER_NS = 1000
@@ -21,11 +19,7 @@ export class FabricCapture {
   readonly #copy = new Packet(this.#pool)
   readonly #routes = new Map<string, Route>()
 
-  static open(file: string, hosts: ReadonlyArray<number>): Effect.Effect<FabricCapture, never, Scope.Scope> {
-    return Effect.map(captureFile(file, hosts.length), (writer) => new FabricCapture(writer, hosts))
-  }
-
-  private constructor(writer: PcapngWriter, hosts: ReadonlyArray<number>) {
+  constructor(writer: PcapngWriter, hosts: ReadonlyArray<number>) {
     this.#writer = writer
     this.#interfaces = new Map(
       hosts.map((host) => [

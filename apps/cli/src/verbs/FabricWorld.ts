@@ -5,13 +5,16 @@ import {
   NetworkLinks,
   onHost,
   type ProgramFault,
+  type ProgramOptions,
   type ProgramOutcome,
   simulateProgram,
   Topology,
 } from "@rdmakit/fabric"
+import type { PcapngWriter } from "@rdmakit/pcap"
 import { memoryOutOfBand, type OutOfBand } from "@rdmakit/perftest"
 import { Effect, type Scope } from "effect"
 import { Refused } from "../Exit.ts"
+import { capturing } from "./CaptureFile.ts"
 import { FabricCapture } from "./FabricCapture.ts"
 import type { WantedFabric } from "./World.ts"
 
@@ -31,7 +34,6 @@ export const runOnFabric = <A, B, E>(
 ) =>
   Effect.gen(function* () {
     const { graph, hosts, places, faults, seed, pcap } = world
-    const capture = pcap === undefined ? undefined : yield* FabricCapture.open(pcap, hosts)
     const ends = Effect.gen(function* () {
       if (faults !== undefined) {
         const links = yield* NetworkLinks
@@ -45,8 +47,9 @@ export const runOnFabric = <A, B, E>(
       })
       return { client: first, server: second } as BothEnds<A, B>
     }).pipe(Effect.scoped, Effect.provide(memoryOutOfBand))
-    const options = capture === undefined ? { seed } : { seed, onPacket: capture.onPacket }
-    return yield* simulateProgram(ends, options).pipe(
+    const simulated = (options: ProgramOptions) => simulateProgram(ends, options)
+    const captured = (writer: PcapngWriter) => simulated({ seed, onPacket: new FabricCapture(writer, hosts).onPacket })
+    return yield* (pcap === undefined ? simulated({ seed }) : capturing(pcap, hosts.length, captured)).pipe(
       Effect.provideService(Topology, graph),
       Effect.catchIf(
         (error): error is NetworkInvalid => error instanceof NetworkInvalid,

@@ -1,11 +1,12 @@
 /** One end of a program on a socket, and the other in a process of its own. */
 import { type Cable, CaptureTap, captureLinkTypes, FaultInjector } from "@rdmakit/codec/cable"
 import type { Provider } from "@rdmakit/device/layer"
+import type { PcapngWriter } from "@rdmakit/pcap"
 import type { OutOfBand } from "@rdmakit/perftest"
 import { type IwarpOptions, layer, type SoftnicError, type SoftnicLink, type SoftnicOptions } from "@rdmakit/softnic"
 import { Effect, Layer } from "effect"
 import { Refused } from "../Exit.ts"
-import { captureFile } from "./CaptureFile.ts"
+import { capturing } from "./CaptureFile.ts"
 import type { EndServices } from "./FabricWorld.ts"
 import { freePorts, startPeer } from "./PeerProcess.ts"
 import { tcpOutOfBand } from "./TcpOutOfBand.ts"
@@ -17,22 +18,21 @@ export const runOnSoftnic = <A, E>(
   link: SoftnicLink,
   program: Effect.Effect<A, E, EndServices>,
 ) =>
-  Effect.gen(function* () {
-    const capture = world.pcap === undefined ? undefined : yield* captureFile(world.pcap, 1)
-    const through = (cable: Cable, startNs: bigint): Cable => {
-      const faulty =
-        world.faults === undefined ? cable : new FaultInjector(cable, { ...world.faults, seed: world.seed })
-      if (capture === undefined) return faulty
-      const interfaceId = capture.interface({ linkType: captureLinkTypes[cable.layer] })
-      return new CaptureTap(faulty, capture, { interfaceId, startNs })
+  Effect.suspend(() => {
+    const running = (capture?: PcapngWriter) => {
+      const through = (cable: Cable, startNs: bigint): Cable => {
+        const faulty =
+          world.faults === undefined ? cable : new FaultInjector(cable, { ...world.faults, seed: world.seed })
+        if (capture === undefined) return faulty
+        const interfaceId = capture.interface({ linkType: captureLinkTypes[cable.layer] })
+        return new CaptureTap(faulty, capture, { interfaceId, startNs })
+      }
+      const options: SoftnicOptions = { link, through, device: { seed: world.seed } }
+      const services: Layer.Layer<Provider | OutOfBand, SoftnicError> = Layer.merge(layer([options]), tcpOutOfBand())
+      return program.pipe(Effect.scoped, Effect.provide(services))
     }
-    const options: SoftnicOptions = { link, through, device: { seed: world.seed } }
-    const services: Layer.Layer<Provider | OutOfBand, SoftnicError> = Layer.merge(layer([options]), tcpOutOfBand())
-    return yield* program.pipe(Effect.scoped, Effect.provide(services))
-  }).pipe(
-    Effect.scoped,
-    Effect.catchIf(isSoftnicError, (error) => Effect.fail(new Refused({ message: error.message }))),
-  )
+    return world.pcap === undefined ? running() : capturing(world.pcap, 1, running)
+  }).pipe(Effect.catchIf(isSoftnicError, (error) => Effect.fail(new Refused({ message: error.message }))))
 
 export const isSoftnicError = (error: unknown): error is SoftnicError =>
   error instanceof Error && "_tag" in error && error._tag === "SoftnicError"
