@@ -147,12 +147,14 @@ export class ConnectionRequest {
   }
 }
 
+export const BACKLOG_MAX = 65_536
+
 export interface ListenOptions {
   /** 1 to 65,535. */
   readonly port: number
   /** Requests for other addresses of this side are rejected. Default: all are taken. */
   readonly address?: string
-  /** Requests that may wait to be taken; further ones are not answered, so that peers try again. Default 128. */
+  /** Requests that may wait to be taken; further ones are not answered, so that peers try again. 1 to 65,536. Default 128. */
   readonly backlog?: number
 }
 

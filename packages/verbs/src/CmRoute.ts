@@ -5,7 +5,7 @@ import { vectorOf } from "./CmPort.ts"
 import type { CmService } from "./CmService.ts"
 import { chooseGid, formatGid, isIpv4Gid, parseGid } from "./Gid.ts"
 import { ackTimeout, type TimeSetting } from "./Timing.ts"
-import { attempt, VerbsError } from "./VerbsError.ts"
+import { attempt, checkWhole, type VerbsError } from "./VerbsError.ts"
 
 /** TCP's ports are for connections, UDP's for datagrams (IBTA 1.7 §A11.3). */
 export type PortSpace = "tcp" | "udp"
@@ -44,6 +44,7 @@ export interface Resolved {
   readonly ackTimeout: number | undefined
 }
 
+export const PORT_MAX = 65_535
 const HOP_LIMIT = 64
 /** CMA_IBOE_PACKET_LIFETIME of Linux 6.1. */
 const PACKET_LIFETIME = 18
@@ -62,16 +63,8 @@ const ipOf = (source: Uint8Array, destination: Uint8Array, sourcePort: number): 
 /** What spreads flows over paths is made of both ports (cma_get_roce_udp_flow_label of Linux' cma.c). */
 const flowLabelOf = (sourcePort: number, port: number): number => (sourcePort * 31 + port) & 0xfffff
 
-const checkPort = (attribute: string, port: number): void => {
-  if (Number.isInteger(port) && port >= 0 && port <= 0xffff) return
-  throw new VerbsError({
-    errno: "EINVAL",
-    verb: "rdma_resolve_addr",
-    attribute,
-    problem: `found ${port}`,
-    remedy: "give 0 to 65,535",
-  })
-}
+const checkPort = (attribute: string, port: number): void =>
+  checkWhole("rdma_resolve_addr", attribute, port, 0, PORT_MAX)
 
 /** @throws VerbsError EINVAL, ENOENT */
 const routeTo = (port: CmService, host: string, options: ResolveOptions): Resolved => {

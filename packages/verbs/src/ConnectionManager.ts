@@ -5,15 +5,15 @@ import { bringUpDatagrams, checkQueuePair, initialise } from "./CmBringUp.ts"
 import { Connection, type ConnectionOptions, connecting } from "./CmConnection.ts"
 import { askForDatagrams, DatagramRequest, type DatagramService } from "./CmDatagrams.ts"
 import type { ConnectionError } from "./CmError.ts"
-import { ConnectionRequest, Listener, type ListenOptions } from "./CmListener.ts"
+import { BACKLOG_MAX, ConnectionRequest, Listener, type ListenOptions } from "./CmListener.ts"
 import { opened, openingOf } from "./CmOpening.ts"
 import { cmPort } from "./CmPort.ts"
-import { type PortSpace, PROTOCOL, type Resolved, type ResolveOptions, resolve } from "./CmRoute.ts"
+import { PORT_MAX, type PortSpace, PROTOCOL, type Resolved, type ResolveOptions, resolve } from "./CmRoute.ts"
 import type { CmService } from "./CmService.ts"
 import type { DeviceContext } from "./DeviceContext.ts"
 import type { QueuePair } from "./QueuePair.ts"
 import { streamPort } from "./StreamPort.ts"
-import { attempt, VerbsError } from "./VerbsError.ts"
+import { attempt, checkWhole, VerbsError } from "./VerbsError.ts"
 
 export interface ConnectOptions extends ConnectionOptions {
   /** How often this side tries again without an acknowledgement, 0 to 7. Default 7. */
@@ -128,6 +128,8 @@ export class ConnectionManager {
   ): Effect.Effect<Listener<Request>, VerbsError, Scope.Scope> {
     const { port } = this
     const made = attempt(() => {
+      checkWhole("rdma_listen", "port", options.port, 1, PORT_MAX)
+      if (options.backlog !== undefined) checkWhole("rdma_listen", "backlog", options.backlog, 1, BACKLOG_MAX)
       const listener = new Listener<Request>(options)
       const id = port.command("rdma_listen", {
         type: "listen",

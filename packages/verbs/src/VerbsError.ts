@@ -33,6 +33,13 @@ const shown = (value: unknown): string => {
 export const wrongType = (verb: string, attribute: string, found: unknown, remedy: string): VerbsError =>
   new VerbsError({ errno: "EINVAL", verb, attribute, problem: `found ${shown(found)}`, remedy })
 
+/** Refuses what is no whole number of its range. */
+export const checkWhole = (verb: string, attribute: string, value: number, least: number, most: number): void => {
+  if (Number.isInteger(value) && value >= least && value <= most) return
+  const grouped = (bound: number): string => bound.toLocaleString("en-US")
+  throw wrongType(verb, attribute, value, `give ${grouped(least)} to ${grouped(most)}`)
+}
+
 /** Whether it may have fields: an object, and no array. */
 export const hasFields = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value)

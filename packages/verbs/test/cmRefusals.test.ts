@@ -75,6 +75,27 @@ describe("no connection", () => {
     expect(port).toMatchObject({ errno: "EINVAL", attribute: "port" })
   })
 
+  it.each([
+    ["port", 0],
+    ["port", -1],
+    ["port", 1.5],
+    ["port", Number.NaN],
+    ["port", 65_536],
+    ["port", "7174"],
+    ["backlog", 0],
+    ["backlog", Number.NaN],
+    ["backlog", Number.POSITIVE_INFINITY],
+  ])("a listener whose %s is %s", (attribute, value) => {
+    const options = { port: 7174, [attribute]: value }
+    const errors = resultOf(
+      Effect.gen(function* () {
+        const { manager } = yield* managed(0)
+        return [yield* failureOf(manager.listen(options)), yield* failureOf(manager.listenDatagrams(options))]
+      }),
+    )
+    for (const error of errors) expect(error).toMatchObject({ verb: "rdma_listen", errno: "EINVAL", attribute })
+  })
+
   it("a queue pair that is connected, or of another type", () => {
     const errors = resultOf(
       Effect.gen(function* () {
