@@ -144,6 +144,9 @@ const unfinishedOf = (world: World): Array<UnfinishedFlow> => {
   return unfinished
 }
 
+/** No run goes on after this, ps: the event queue counts in steps that are lost in later times. */
+const TIME_MAX = 2 ** 60
+
 export interface WorldRunOptions {
   readonly until: Time
   readonly controller: string
@@ -175,7 +178,7 @@ export class WorldRun implements Run {
    */
   constructor(world: World, options: WorldRunOptions) {
     this.world = world
-    this.until = options.until
+    this.until = Math.min(options.until, TIME_MAX)
     this.controller = options.controller
     this.seed = options.seed
     this.ideal = options.ideal
@@ -240,7 +243,7 @@ export class WorldRun implements Run {
   outcome(partial: boolean): RunOutcome {
     const { world } = this
     const { flows, kernel } = world
-    const isStopped = !partial && !this.deadlocked && this.until !== NEVER && !kernel.isDone
+    const isStopped = !partial && !this.deadlocked && !kernel.isDone
     const simulatedPs = this.simulatedUntil(isStopped ? this.until : kernel.now)
     const totals = world.totals()
     const portTime = simulatedPs * world.ports.count
@@ -268,13 +271,13 @@ export class WorldRun implements Run {
       unfinished,
       deadlock,
       watchdog,
-      notes: this.notes(deadlock),
+      notes: this.notes(deadlock, this.start + simulatedPs),
       flows,
       idealPs: Float64Array.from({ length: flows.count }, (_, flow) => this.ideal(flow)),
     }
   }
 
-  private notes(deadlock: Deadlock | null): Array<string> {
+  private notes(deadlock: Deadlock | null, end: Time): Array<string> {
     const { world } = this
     const notes: Array<string> = [...this.known]
     if (world.flows.count === 0) notes.push("there are no flows: nothing was simulated but an idle network")
@@ -296,8 +299,11 @@ export class WorldRun implements Run {
         `admission control held ${world.flowsHeldBack} of ${world.flows.count} flows back, for ${mean} on average`,
       )
     }
-    if (this.start + this.simulatedUntil(world.kernel.now) > Number.MAX_SAFE_INTEGER) {
+    if (end > Number.MAX_SAFE_INTEGER) {
       notes.push("the run went past 2^53 ps, two hours and a half: times after that are rounded, no longer exact")
+    }
+    if (end >= TIME_MAX) {
+      notes.push("the run was ended at 2^60 ps, thirteen days: farther apart, events can no longer be put in order")
     }
     if (world.flows.finishedCount > 0 && world.totals().controllerActions === 0) {
       notes.push(`controller ${this.controller} never acted: no flow was long enough for its feedback, or none came`)

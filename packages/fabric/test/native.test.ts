@@ -44,6 +44,19 @@ it("a run that leaves the exact range of times is noted", () => {
   expect(notesFrom(2 ** 53 - 1000).join()).toContain("the run went past 2^53 ps")
 })
 
+it("a run ends where times can no longer be put in order, and says so", () => {
+  const graph = new GraphBuilder()
+  const [a, b] = graph.hosts(2)
+  graph.link(a!, b!, { rate: "100Gbps", delay: "1us", loss: 1 })
+  const { outcome } = runFlows(
+    { graph: graph.build(), controller: lineRate, transport: { ackTimeoutPs: 1e16, retryCount: 1e12 } },
+    [{ source: 0, destination: 1, size: 1000, start: 0 }],
+  )
+  expect(outcome.unfinished).toHaveLength(1)
+  expect(outcome.simulatedPs).toBe(2 ** 60)
+  expect(outcome.notes.join()).toContain("ended at 2^60 ps")
+})
+
 describe("sizes", () => {
   it.each([
     ["nothing", 0, 1],
