@@ -1,7 +1,9 @@
 import { connect, type Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
+import { QpState } from "@rdmakit/protocol"
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest"
-import { type IwarpNic, openIwarp } from "../src/index.ts"
+import { type IwarpNic, openIwarp, type Softnic } from "../src/index.ts"
+import { Endpoint } from "./pair.ts"
 
 const PORT = 21_005 + (process.pid % 300) * 40
 const HOST = "127.0.0.15"
@@ -56,6 +58,54 @@ const reset = async (socket: Socket): Promise<boolean> => {
   socket.off("error", hear)
   return said
 }
+
+/** No FPDU: no segment is of no octets. */
+const WRONG = Buffer.alloc(64)
+const PEER_QP = 0x17
+const PEER_GID = new Uint8Array([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 80])
+
+/** A stream that MPA has given to a queue pair which waits for one: private data are "rdmk" and both numbers. */
+const given = async (qpn: number): Promise<Socket> => {
+  const privateData = Buffer.alloc(12)
+  privateData.write("rdmk")
+  privateData.writeUInt32BE(qpn, 4)
+  privateData.writeUInt32BE(PEER_QP, 8)
+  const socket = connect({ host: HOST, port: PORT, localAddress: "127.0.0.80", allowHalfOpen: true })
+  socket.write(request(2, privateData))
+  const reply = await new Promise<Buffer>((resolve) => socket.once("data", resolve))
+  expect([reply.subarray(0, 16).toString(), reply[16]! & 0x20]).toEqual(["MPA ID Rep Frame", 0])
+  socket.resume()
+  return socket
+}
+
+describe("streams of queue pairs", () => {
+  it("are nothing to a queue pair that has been reset since", async () => {
+    const nic = await open()
+    const endpoint = new Endpoint(nic as unknown as Softnic, "rc", 0, 4096)
+    const peer = { gid: PEER_GID, qp: { qpn: PEER_QP } } as unknown as Endpoint
+    const ready = (): void => {
+      endpoint.qp.modify({ state: QpState.Reset })
+      endpoint.connect(peer, { psn: 0, peerPsn: 0, timeout: 14 })
+    }
+    ready()
+    const first = await given(endpoint.qp.qpn)
+    first.write(WRONG)
+    await new Promise((resolve) => first.once("end", resolve))
+    expect(endpoint.qp.state).toBe(QpState.Err)
+    ready()
+    first.write(WRONG)
+    await sleep(20)
+    const second = await given(endpoint.qp.qpn)
+    first.write(WRONG)
+    await sleep(20)
+    expect(endpoint.qp.state).toBe(QpState.Rts)
+    second.write(WRONG)
+    await new Promise((resolve) => second.once("end", resolve))
+    expect(endpoint.qp.state).toBe(QpState.Err)
+    for (const socket of [first, second]) socket.destroy()
+    opened.pop()!.close()
+  })
+})
 
 describe("streams that are none of iWARP's", () => {
   afterEach(() => {

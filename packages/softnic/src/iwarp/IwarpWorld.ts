@@ -122,7 +122,7 @@ export class IwarpWorld implements World, MpaStreamHost {
 
   drain(stream: MpaStream): void {
     const { engine, socket } = stream
-    if (engine === undefined) return
+    if (engine === undefined || stream.closed) return
     this.byEngine.set(engine, stream)
     socket.cork()
     let left = BURST

@@ -171,6 +171,8 @@ export class MpaStream implements StreamEnd {
   // --- octets
 
   private take(octets: Uint8Array): void {
+    // Its queue pair may have been reset since, and have another stream.
+    if (this.over) return
     const { engine, host } = this
     const now = host.clock.now()
     if (engine !== undefined) {
