@@ -16,6 +16,7 @@ import {
   widthText,
 } from "@rdmakit/harness"
 import { Effect, FileSystem, Option, Path } from "effect"
+import { listClaims } from "./ClaimsListing.ts"
 import { costMeter } from "./Execution.ts"
 import { Exit, exitCodes, Refused } from "./Exit.ts"
 import { counted } from "./Figures.ts"
@@ -33,6 +34,8 @@ export interface ClaimsInput {
   readonly jobs: Option.Option<number>
   readonly force: boolean
   readonly json: boolean
+  /** Figures are listed, and nothing is measured. */
+  readonly list?: boolean
   /** A line for each figure in place of its table. */
   readonly brief?: boolean
 }
@@ -53,10 +56,10 @@ export const claims = (input: ClaimsInput) =>
     const selected = selectClaims(known, input.ids)
     if (!isSelection(selected)) {
       const { id, near } = selected
-      const hint =
-        near === undefined ? `known are ${known.map((figure) => figure.id).join(", ")}` : `did you mean ${near}?`
+      const hint = near === undefined ? "rdmakit claims --list names those there are" : `did you mean ${near}?`
       return yield* new Refused({ message: `${id}: found no figure and no claim of that name`, hint })
     }
+    if (input.list === true) return yield* listClaims(selected, json)
     const folder = yield* openResultFolder(input.out, { force: input.force, input: SUMMARY_INPUT })
     const { measured, stopped } = yield* runAll(
       selected.map(({ figure }) => figure),

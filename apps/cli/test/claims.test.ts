@@ -1,7 +1,14 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { figures, idsOf } from "@rdmakit/harness"
 import { describe, expect, test } from "vitest"
 import { filesIn, folderOf, rdmakit } from "./rdmakit.ts"
+
+interface ListedFigure {
+  readonly id: string
+  readonly quick: object
+  readonly claims: ReadonlyArray<{ readonly id: string }>
+}
 
 describe("rdmakit claims", () => {
   test("measures two claims and writes page, table and JSON, the same with any number of threads", async () => {
@@ -55,6 +62,32 @@ describe("rdmakit claims", () => {
     expect(code).toBe(2)
     expect(err).toBe("error: hpcc-11a/shrot: found no figure and no claim of that name\ndid you mean hpcc-11a/short?\n")
     expect(filesIn(cwd)).toEqual([])
+  })
+
+  test("lists figures, those of an id or all, and writes nothing", async () => {
+    const cwd = folderOf({})
+    const two = await rdmakit(["claims", "--list", "hpcc-13", "hpcc-14/p95"], { cwd })
+    expect({ code: two.code, out: two.out }).toEqual({
+      code: 0,
+      out: `hpcc-13  Reacting to every acknowledgement and once a round trip
+  HPCC, SIGCOMM 2019, Figure 13; quick run: as long as --full
+hpcc-14  Additive increase and the queue
+  HPCC, SIGCOMM 2019, Figure 14; quick run: 3 ms
+2 figures
+`,
+    })
+    const all = await rdmakit(["claims", "--list", "--json"], { cwd })
+    const listed: ReadonlyArray<ListedFigure> = JSON.parse(all.out).figures
+    expect(listed.map(({ id }) => id)).toEqual(figures.map(({ id }) => id))
+    expect(listed.flatMap(({ id, claims }) => [id, ...claims.map((claim) => claim.id)])).toEqual(idsOf(figures))
+    expect(listed.find(({ id }) => id === "hpcc-14")!.quick).toEqual({ isFull: false, extent: "3 ms" })
+    expect(filesIn(cwd)).toEqual([])
+  })
+
+  test("an id like no other is answered with where to find them", async () => {
+    const { code, err } = await rdmakit(["claims", "xyzzy"], { cwd: folderOf({}) })
+    expect(code).toBe(2)
+    expect(err).toContain("rdmakit claims --list names those there are")
   })
 
   test("refuses two scales at once", async () => {

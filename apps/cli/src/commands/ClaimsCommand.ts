@@ -10,6 +10,10 @@ export const claimsCommand = Command.make(
       Argument.withDescription("Figures (hpcc-11a, hpcc-11) or single claims (hpcc-11a/short); none: all"),
       Argument.variadic(),
     ),
+    list: Flag.Boolean("list").pipe(
+      Flag.withDescription("List figures with their sources and what a quick run of each is; measure nothing"),
+      Flag.withDefault(false),
+    ),
     quick: Flag.Boolean("quick").pipe(
       Flag.withDescription("Less simulated time: minutes (the default)"),
       Flag.withDefault(false),
@@ -55,6 +59,7 @@ export const claimsCommand = Command.make(
   outside their tolerance are counted and fail nothing.`,
   ),
   Command.withExamples([
+    { command: "rdmakit claims --list", description: "What there is; with --json the single claims too" },
     { command: "rdmakit claims", description: "All, quick" },
     { command: "rdmakit claims hpcc-13 hpcc-11a/short", description: "A figure, and one claim of another" },
     { command: "rdmakit claims hpcc-10 --full", description: "Figure 10, as long as it takes" },
