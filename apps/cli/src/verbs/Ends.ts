@@ -1,5 +1,11 @@
 /** The ends of a program of verbs: both of them, or one. */
-import { OutOfBand, type OutOfBandConnection, type OutOfBandError, type Role } from "@rdmakit/perftest"
+import {
+  OutOfBand,
+  type OutOfBandConnection,
+  type OutOfBandError,
+  type PingpongType,
+  type Role,
+} from "@rdmakit/perftest"
 import { Effect, Option, type Scope } from "effect"
 import { Refused } from "../Exit.ts"
 import { type Screen, tell } from "../Screen.ts"
@@ -25,6 +31,8 @@ export interface EndsPlan<A, E> {
   readonly host: Option.Option<string>
   /** Default of --port. */
   readonly port: number
+  /** The queue pairs' type, and what of the command line says so. Default: rc. */
+  readonly connection?: { readonly type: PingpongType; readonly saidBy: string }
   /** The command line of the other process, without the flags of its world. */
   readonly peerArguments: ReadonlyArray<string>
   /** `isLive`: real time passes, and what is found may be shown as it comes. */
@@ -54,6 +62,12 @@ export const runEnds = <A, E>(plan: EndsPlan<A, E>) =>
     const ends: Ends = listen ? "server" : Option.isSome(host) ? "client" : "both"
     const port = Option.getOrElse(input.port, () => plan.port)
     const world: WantedWorld = yield* wantedWorld(input, ends)
+    const { connection } = plan
+    if (world.kind === "iwarp" && connection !== undefined && connection.type !== "rc") {
+      const message = `${connection.saidBy}: found ${connection.type} with iwarp, expected rc`
+      const hint = "iWARP has reliable connections, each with receives of its own; --on softnic has the others"
+      return yield* new Refused({ message, hint })
+    }
     if (world.kind === "fabric") {
       const place = { host: "", address: addressOfHost(world.hosts[1]), port }
       const { value, time, digest } = yield* runOnFabric(

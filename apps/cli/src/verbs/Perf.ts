@@ -56,6 +56,7 @@ export const perf = (input: PerfInput) =>
 const measured = (input: PerfInput, settings: PerfSettings, watch: PerfWatch) =>
   runEnds({
     ...{ input, listen: input.listen, host: input.peer, port: PORT, peerArguments: peerArguments(input) },
+    connection: { type: settings.connection, saidBy: "--connection" },
     client: (place) =>
       Effect.flatMap(dialled(place), (connection) =>
         Effect.flatMap(openDevice(), (device) => measure(device, connection, "client", settings, watch)),

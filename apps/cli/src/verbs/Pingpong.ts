@@ -43,6 +43,7 @@ export const pingpong = (input: PingpongInput) =>
     const linger = (isLive: boolean) => (isLive ? Effect.sleep(LINGER_MS) : Effect.void)
     const outcome = yield* runEnds({
       ...{ input, listen: input.listen, host: input.host, port: PORT, peerArguments: peerArguments(input) },
+      connection: { type: settings.type, saidBy: "TYPE" },
       client: (place, isLive) =>
         Effect.gen(function* () {
           const connection = yield* dialled(place)
