@@ -2,6 +2,8 @@ import type { Time } from "@rdmakit/protocol"
 import { Intervals } from "./Intervals.ts"
 
 const NONE = -1
+/** Room for segments at first: a connection may carry no more than a byte, and there may be very many. */
+const SLOTS_FIRST = 4
 /** What is known of a segment that was sent. */
 const Bit = { Sacked: 1, Lost: 2, Retransmitted: 4 } as const
 
@@ -27,12 +29,12 @@ export class Scoreboard {
   /** Up to here segments have been counted out by those beyond them. */
   private counted = 0
 
-  private mask = 63
-  private bits = new Uint8Array(64)
-  private sizes = new Int32Array(64)
-  private sentAt = new Float64Array(64)
-  private next = new Int32Array(64).fill(NONE)
-  private previous = new Int32Array(64).fill(NONE)
+  private mask = SLOTS_FIRST - 1
+  private bits = new Uint8Array(SLOTS_FIRST)
+  private sizes = new Int32Array(SLOTS_FIRST)
+  private sentAt = new Float64Array(SLOTS_FIRST)
+  private next = new Int32Array(SLOTS_FIRST).fill(NONE)
+  private previous = new Int32Array(SLOTS_FIRST).fill(NONE)
   /** Slots of the segment whose transmission is the oldest, and the newest. */
   private head = NONE
   private tail = NONE
