@@ -38,11 +38,14 @@ export interface NamedController {
 export class ControllerOptionError extends Error {
   readonly _tag = "ControllerOptionError"
   readonly option: string
+  /** What it is: given, or of a preset or a default. */
+  readonly value: unknown
   readonly expected: string
-  constructor(option: string, expected: string, message: string) {
+  constructor(option: string, value: unknown, expected: string, message: string) {
     super(message)
     this.name = "ControllerOptionError"
     this.option = option
+    this.value = value
     this.expected = expected
   }
 }
@@ -64,7 +67,8 @@ const attempt = (make: () => ControllerFactory): ControllerFactory => {
     return make()
   } catch (error) {
     for (const kind of optionErrors) {
-      if (error instanceof kind) throw new ControllerOptionError(error.option, error.expected, error.message)
+      if (error instanceof kind)
+        throw new ControllerOptionError(error.option, error.value, error.expected, error.message)
     }
     throw error
   }

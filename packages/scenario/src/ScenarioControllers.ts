@@ -5,6 +5,7 @@ import { ControllerOptionError, type NamedController, type OptionKind } from "./
 import type { FieldPath, FieldSource, ScenarioDocument } from "./ScenarioDocument.ts"
 import { readRate, readSize, readTime, Wrong } from "./ScenarioFields.ts"
 import type { ScenarioController } from "./ScenarioSchema.ts"
+import type { TransportOptionError } from "./Transports.ts"
 
 /** The controller that a scenario asks for, HPCC where it asks for none; or what is wrong with what it says. */
 export const controllerOf = (
@@ -39,9 +40,19 @@ export const controllerOf = (
     return named.make({ ...base, ...options, variant })
   } catch (error) {
     if (!(error instanceof ControllerOptionError)) throw error
-    const { option, expected } = error
-    return [document.fault(["controller", "options", option], { expected, hint: error.message })]
+    return [optionFault(document, "controller", section.options, error)]
   }
+}
+
+/** An option that a package refuses, where it is written; one that is not written is told with its value. */
+export const optionFault = (
+  document: FieldSource,
+  section: string,
+  given: Readonly<Record<string, unknown>> | undefined,
+  { option, value, expected }: ControllerOptionError | TransportOptionError,
+): Ns3FormatError => {
+  const hint = Object.hasOwn(given ?? {}, option) ? undefined : `${option} is ${String(value)} unless it is given`
+  return document.fault([section, "options", option], { expected, hint })
 }
 
 /** The options of a section, in the units of their names; and what is wrong with them. */

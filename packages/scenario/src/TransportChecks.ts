@@ -5,7 +5,7 @@ import { type Ns3FormatError, nearestWord } from "@rdmakit/ns3"
 import type { ControllerFactory, FlowTransport } from "@rdmakit/protocol"
 import { RcOptionsError } from "@rdmakit/transport-ib"
 import { formatTime } from "@rdmakit/units"
-import { readOptions } from "./ScenarioControllers.ts"
+import { optionFault, readOptions } from "./ScenarioControllers.ts"
 import type { FieldSource } from "./ScenarioDocument.ts"
 import type { ScenarioTransport } from "./ScenarioSchema.ts"
 import { transportNames, transportSettings } from "./ScenarioSettings.ts"
@@ -78,8 +78,7 @@ export const chosenTransport = (
     named.make(options, named.controller, 1)
   } catch (error) {
     if (!(error instanceof TransportOptionError)) throw error
-    const { option, expected } = error
-    return [document.fault(["transport", "options", option], { expected, hint: error.message })]
+    return [optionFault(document, "transport", section.options, error)]
   }
   return { named, make: (controller, hops) => named.make(options, controller, hops) }
 }

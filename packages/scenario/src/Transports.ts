@@ -30,11 +30,14 @@ export interface NamedTransport {
 export class TransportOptionError extends Error {
   readonly _tag = "TransportOptionError"
   readonly option: string
+  /** What it is: given, or the default. */
+  readonly value: unknown
   readonly expected: string
-  constructor(option: string, expected: string, message: string) {
+  constructor(option: string, value: unknown, expected: string, message: string) {
     super(message)
     this.name = "TransportOptionError"
     this.option = option
+    this.value = value
     this.expected = expected
   }
 }
@@ -47,7 +50,8 @@ const attempt = (make: () => FlowTransport): FlowTransport => {
     return make()
   } catch (error) {
     for (const kind of optionErrors) {
-      if (error instanceof kind) throw new TransportOptionError(error.option, error.expected, error.message)
+      if (error instanceof kind)
+        throw new TransportOptionError(error.option, error.value, error.expected, error.message)
     }
     throw error
   }

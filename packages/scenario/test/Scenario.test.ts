@@ -265,7 +265,17 @@ describe("what is refused, and where", () => {
     [
       "an option out of range",
       `${star}${flow}controller: { name: hpcc, options: { eta: 0 } }`,
-      "controller.options.eta: .*above 0",
+      'controller.options.eta: found "0", expected a finite number above 0$',
+    ],
+    [
+      "an option out of range, of a transport",
+      `${star}${flow}transport: { name: srd, options: { paths: 0 } }`,
+      'transport.options.paths: found "0", expected an integer, 1 to 1024$',
+    ],
+    [
+      "an option that does not fit one that is not there",
+      `${star}${flow}transport: { name: srd, options: { leastTimeoutPs: 10ms } }`,
+      "mostTimeoutPs: .*expected at least leastTimeoutPs, 10000000000; mostTimeoutPs is 4000000000 unless it is given$",
     ],
     [
       "thresholds the wrong way round",
