@@ -37,7 +37,7 @@ const rooms: Readonly<Record<string, Room>> = {
   protocol: room(1, [], ["packet", "units"]),
   "transport-iwarp": room(2, [1], ["packet", "units", "wire"]),
   "transport-erdma": room(2, [1], ["packet", "units", "transport-tcp", "transport-iwarp"]),
-  device: engine,
+  device: room(2, [1], ["packet", "units", "wire"]),
   cm: room(2, [1], ["packet", "units", "wire"]),
   switch: engine,
   nic: engine,

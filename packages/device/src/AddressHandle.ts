@@ -1,4 +1,5 @@
 import type { AddressVector, Completion, PeerPath } from "@rdmakit/protocol"
+import { formatIpv4, formatIpv6, ipv4OfGid } from "@rdmakit/wire/address"
 import type { DeviceCore } from "./DeviceCore.ts"
 import { DeviceError } from "./DeviceError.ts"
 import type { ProtectionDomain } from "./ProtectionDomain.ts"
@@ -79,15 +80,18 @@ export class AddressHandle {
   }
 }
 
-const hex = (octets: Uint8Array): string => Array.from(octets, (octet) => octet.toString(16).padStart(2, "0")).join("")
+const addressText = (gid: Uint8Array): string => {
+  const ipv4 = ipv4OfGid(gid)
+  return ipv4 === undefined ? formatIpv6(gid) : formatIpv4(ipv4)
+}
 
 export const unreachable = (verb: string, attribute: string, vector: AddressVector): DeviceError =>
   new DeviceError(
     "EHOSTUNREACH",
     verb,
     attribute,
-    `nobody can be at ${hex(vector.destinationGid)}`,
-    "check the GID, and that it is of the same IP version as the source's",
+    `nobody can be at ${addressText(vector.destinationGid)}`,
+    "check the address, and that it is of the same IP version as the source's",
   )
 
 const isWithin = (value: number, most: number): boolean => Number.isInteger(value) && value >= 0 && value <= most

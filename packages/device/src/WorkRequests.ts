@@ -37,6 +37,13 @@ export interface SendBind {
 }
 
 const DATAGRAM: ReadonlySet<WrOpcode> = new Set([WrOpcode.Send, WrOpcode.SendWithImm])
+/** SRD's of every generation of EFA together. */
+const RELIABLE_DATAGRAM: ReadonlySet<WrOpcode> = new Set([
+  ...DATAGRAM,
+  WrOpcode.RdmaWrite,
+  WrOpcode.RdmaWriteWithImm,
+  WrOpcode.RdmaRead,
+])
 
 const ATOMIC: ReadonlySet<WrOpcode> = new Set([WrOpcode.AtomicCmpAndSwp, WrOpcode.AtomicFetchAndAdd])
 const REMOTE: ReadonlySet<WrOpcode> = new Set([
@@ -181,10 +188,18 @@ export const sendRequestOf = (qp: Poster, work: SendWork): SendRequest => {
   return inline === undefined ? plain : { ...plain, inline: inline.slice() }
 }
 
+/** An operation that the service has not got is told first: nobody it could be for makes it right. */
+const unaddressed = (type: DeviceQpType, opcode: WrOpcode): DeviceError => {
+  const known = type === "srd" ? RELIABLE_DATAGRAM : DATAGRAM
+  if (known.has(opcode)) return invalid("post_send", "datagram", "missing", "say whom the datagram is for")
+  const remedy = type === "srd" ? "send, write or read" : "send datagrams"
+  return invalid("post_send", "opcode", `${NAMES.get(opcode)} is none of ${type}`, remedy)
+}
+
 const datagramOf = (qp: Poster, work: SendWork): SendRequest => {
   const { datagram, inline } = work
   const verb = "post_send"
-  if (datagram === undefined) throw invalid(verb, "datagram", "missing", "say whom the datagram is for")
+  if (datagram === undefined) throw unaddressed(qp.type, work.opcode)
   const { address, qpn, queueKey } = datagram
   if (address.pd.number !== qp.pd.number) {
     throw invalid(verb, "datagram.address", "of another protection domain", "make it in this one's")

@@ -37,7 +37,11 @@ export interface ConnectionPeer {
   /** "10.0.0.2 port 7174". */
   readonly name: string
   readonly qpn: number
-  /** Filled with zeros: 56 octets of a request, 196 of an answer to one. */
+  /**
+   * What its program has said with its request or its answer. InfiniBand's messages fill it with zeros: 56 octets of a request,
+   * 196 of an answer to one (IBTA 1.7 §12.6). MPA of iWARP and of eRDMA has as many as were sent: of iWARP 512 at most
+   * (RFC 5044 §7.1.1), 508 beside numbers of READs (RFC 6581 §9).
+   */
   readonly privateData: Uint8Array
 }
 

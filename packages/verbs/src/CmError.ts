@@ -10,7 +10,7 @@ export class ConnectionRejected extends Data.TaggedError("ConnectionRejected")<{
   readonly reason: number
   /** The reason in words. */
   readonly text: string
-  /** What the peer's program said, filled with zeros to its length: 148 octets, 136 of a datagram service. */
+  /** What the peer's program said, filled with zeros to its length: 148 octets, 136 of a datagram service; over MPA as sent. */
   readonly privateData: Uint8Array
 }> {
   override get message(): string {

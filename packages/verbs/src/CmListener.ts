@@ -24,7 +24,7 @@ export class ConnectionRequest {
   readonly peer: string
   /** The address of this side that was asked. */
   readonly address: string
-  /** 56 octets, filled with zeros. */
+  /** 56 octets, filled with zeros; over MPA as many as were sent, see `ConnectionPeer`. */
   readonly privateData: Uint8Array
   /** READs and atomics that the peer wants served at once, and serves at once itself. */
   readonly responderResources: number
@@ -67,7 +67,7 @@ export class ConnectionRequest {
     })
   }
 
-  /** @param privateData 148 octets at most */
+  /** @param privateData 148 octets at most; over iWARP 508 */
   reject(privateData?: Uint8Array): Effect.Effect<void, VerbsError> {
     return attempt(() => {
       this.answerOnce("rdma_reject")

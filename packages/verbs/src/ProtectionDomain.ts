@@ -10,7 +10,7 @@ import { Allocation, MemoryRegion, MemoryWindow, placeIn, type RegionPlace } fro
 import { type AccessName, accessBits } from "./Names.ts"
 import { QueuePair } from "./QueuePair.ts"
 import { SharedReceiveQueue } from "./SharedReceiveQueue.ts"
-import { VerbsError, wrongType } from "./VerbsError.ts"
+import { hasFields, VerbsError, wrongType } from "./VerbsError.ts"
 
 /** What a queue pair is made of (struct ibv_qp_init_attr). */
 export interface QueuePairOptions {
@@ -161,13 +161,23 @@ export class ProtectionDomain {
   /**
    * The way back to a datagram's sender (ibv_create_ah_from_wc). Its queue pair is `completion.sourceQp`.
    *
-   * @param header of UD, the first 40 octets of the receive; an SRD completion says itself who it is from
+   * @param header of UD, the first 40 octets of the receive; an SRD completion says itself who it is from. EINVAL when it is
+   * no octets, as a region is none: take those of its memory
    */
   addressHandleFrom(
     completion: Completion,
     header: Uint8Array = NO_HEADER,
   ): Effect.Effect<AddressHandle, VerbsError, Scope.Scope> {
-    return scoped(() => new AddressHandle(this.state, this.handle.createAhFromCompletion(completion, header)))
+    return scoped(() => {
+      const verb = "create_ah_from_wc"
+      if (!hasFields(completion)) throw wrongType(verb, "completion", completion, "give what a receive completed with")
+      const { sourceGid } = completion
+      if (sourceGid !== undefined && !(sourceGid instanceof Uint8Array))
+        throw wrongType(verb, "completion.sourceGid", sourceGid, "give what a receive completed with")
+      if (!(header instanceof Uint8Array))
+        throw wrongType(verb, "header", header, "give the first 40 octets of the receive, as region.octets has them")
+      return new AddressHandle(this.state, this.handle.createAhFromCompletion(completion, header))
+    })
   }
 
   /** A domain for the same memory (ibv_alloc_parent_domain). */

@@ -83,6 +83,11 @@ describe("datagrams", () => {
       Effect.gen(function* () {
         const left = yield* datagramEnd(0)
         expect(yield* Effect.flip(left.qp.send([]))).toMatchObject({ errno: "EINVAL", attribute: "datagram" })
+        // No receiver makes that right.
+        expect(yield* Effect.flip(left.qp.write(left.memory.range(0, 8), left.memory))).toMatchObject({
+          ...{ errno: "EINVAL", attribute: "opcode" },
+          message: "post_send: EINVAL: opcode: RdmaWrite is none of ud; send datagrams",
+        })
         const other = yield* left.context.protectionDomain
         const address = yield* other.addressHandle({ gid: "10.0.0.2" })
         const to = { address, qpn: 5, queueKey: 5 }
@@ -115,7 +120,12 @@ describe("datagrams", () => {
       Effect.gen(function* () {
         const { domain } = yield* end(0)
         const refusal = (gid: string) => Effect.flip(Effect.scoped(domain.addressHandle({ gid })))
-        expect(yield* refusal("10.9.9.9")).toMatchObject({ errno: "EHOSTUNREACH", verb: "create_ah" })
+        expect(yield* refusal("10.9.9.9")).toMatchObject({
+          errno: "EHOSTUNREACH",
+          verb: "create_ah",
+          problem: "nobody can be at 10.9.9.9",
+        })
+        expect(yield* refusal("fe80::9")).toMatchObject({ problem: "nobody can be at fe80::9" })
         expect(yield* refusal("10.9")).toMatchObject({ errno: "EINVAL", attribute: "gid" })
         const hops = domain.addressHandle({ gid: "10.0.0.2", hopLimit: 256 })
         expect(yield* Effect.flip(Effect.scoped(hops))).toMatchObject({ attribute: "vector.hopLimit" })

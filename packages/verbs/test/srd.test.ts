@@ -139,7 +139,9 @@ describe.each(worlds)("SRD on $name", ({ resultOf: run }) => {
         const long = yield* Effect.flip(left.qp.send(left.memory.range(0, 4097), { to }))
         expect(long).toMatchObject({ status: "LOC_LEN_ERR" })
         const atomic = yield* Effect.flip(left.qp.fetchAndAdd(left.memory.range(0, 8), right.memory, 1n))
-        expect(atomic).toMatchObject({ _tag: "VerbsError", attribute: "datagram" })
+        expect(atomic).toMatchObject({ _tag: "VerbsError", attribute: "opcode" })
+        const unaddressed = yield* Effect.flip(left.qp.write(left.memory.range(0, 8), right.memory))
+        expect(unaddressed).toMatchObject({ _tag: "VerbsError", attribute: "datagram" })
         expect(left.qp.state).toBe("RTS")
         yield* left.qp.write(left.memory.range(0, 8), right.memory, { to })
       }),

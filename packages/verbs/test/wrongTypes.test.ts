@@ -1,3 +1,4 @@
+import type { Completion } from "@rdmakit/protocol"
 import { Cause, Effect, Exit, type Scope } from "effect"
 import { describe, expect, it } from "vitest"
 import { VerbsError } from "../src/index.ts"
@@ -77,6 +78,23 @@ describe("values of a wrong type", () => {
           all.push(...(yield* taken(field, (value) => left.qp.modify("RTS", { ...rts, [field]: value }))))
         yield* left.qp.modify("RTS", rts)
         return all
+      }),
+    )
+    expect(found).toEqual([])
+  })
+
+  it("are refused where the way back to a sender is asked for", () => {
+    const found = resultOf(
+      Effect.gen(function* () {
+        const { domain, memory } = yield* end(0)
+        const completion = { grh: true } as Completion
+        const region = yield* Effect.flip(domain.addressHandleFrom(completion, memory as never))
+        expect(String(region)).toMatch(/create_ah_from_wc: EINVAL: header: found an object; give the first 40 octets/)
+        return [
+          ...(yield* taken("completion", (value) => domain.addressHandleFrom(value), isObject)),
+          ...(yield* taken("header", (value) => domain.addressHandleFrom(completion, value))),
+          ...(yield* taken("sourceGid", (sourceGid) => domain.addressHandleFrom({ ...completion, sourceGid }))),
+        ]
       }),
     )
     expect(found).toEqual([])
