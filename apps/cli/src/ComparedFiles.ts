@@ -1,4 +1,4 @@
-import { FLOWS_FILE, findInput } from "@rdmakit/scenario"
+import { FLOWS_FILE, findInput, SUMMARY_FILE } from "@rdmakit/scenario"
 import { Effect, FileSystem, Path } from "effect"
 import { Refused } from "./Exit.ts"
 import { refused } from "./Reading.ts"
@@ -57,6 +57,26 @@ export const pairFiles = Effect.fnUntraced(function* (a: string, b: string) {
   if (!compared) return yield* nothingInCommon(sideA, sideB)
   return pairs
 })
+
+/** The transport of the run that wrote a file, as the summary beside it says; undefined where none says so. */
+export const transportOf = Effect.fnUntraced(
+  function* (file: ComparedFile) {
+    if (file.octets !== undefined) return undefined
+    const files = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const summary = path.join(path.dirname(file.path), SUMMARY_FILE)
+    // A FIFO would be waited for.
+    if ((yield* files.stat(summary)).type !== "File") return undefined
+    const said = JSON.parse(yield* files.readFileString(summary)) as {
+      readonly transport: unknown
+      readonly files: object
+    }
+    const isOfIt = Object.values(said.files).includes(path.basename(file.path))
+    return isOfIt && typeof said.transport === "string" ? said.transport : undefined
+  },
+  Effect.catchDefect(() => Effect.succeed(undefined)),
+  Effect.orElseSucceed(() => undefined),
+)
 
 const pairOf = (kind: ComparedKind, sideA: Side, sideB: Side): ComparedPair | undefined => {
   const filesA = sideA.files.get(kind) ?? []

@@ -1,6 +1,6 @@
 import { Ns3FormatError, parseFct, TrComparer, type TrComparison, type TrSide } from "@rdmakit/ns3"
 import { Effect, FileSystem } from "effect"
-import { type ComparedFile, type ComparedPair, pairFiles } from "./ComparedFiles.ts"
+import { type ComparedFile, type ComparedPair, pairFiles, transportOf } from "./ComparedFiles.ts"
 import { Exit, exitCodes } from "./Exit.ts"
 import { withJsonFaults } from "./Faults.ts"
 import { FlowReport } from "./FlowReport.ts"
@@ -75,8 +75,13 @@ const flowsReport = Effect.fnUntraced(function* (pair: ComparedPair) {
     })
   })
   const report = new FlowReport(yield* read(pair.a), yield* read(pair.b))
-  const lines = report.lines(columns, paintOf(out).bold)
-  return { pair, same: report.same, lines, json: report.json() } satisfies PairReport
+  const [a, b] = [yield* transportOf(pair.a), yield* transportOf(pair.b)]
+  const lines = [...report.lines(columns, paintOf(out).bold)]
+  if (a !== undefined && b !== undefined && a !== b) {
+    lines.push(`A is ${a}, B ${b}: their headers differ, and so do the ideal times that slowdowns are against`)
+  }
+  const transports = { a: a ?? null, b: b ?? null }
+  return { pair, same: report.same, lines, json: { ...report.json(), transports } } satisfies PairReport
 })
 
 const LINE_FEED = 0x0a

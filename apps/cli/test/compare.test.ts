@@ -183,6 +183,24 @@ describe("compare, of scenarios", () => {
     expect(unfinished.out).toContain("only in A: 1 flow\n")
   })
 
+  test("under two transports: ideal times differ, which is said", async () => {
+    const summaryOf = (transport: string) => JSON.stringify({ transport, files: { flows: "flows.csv" } })
+    const cwd = folderOf({
+      ...{ "a/flows.csv": header + one, "a/summary.json": summaryOf("rc") },
+      ...{ "b/flows.csv": header + two, "b/summary.json": summaryOf("srd") },
+      ...{ "c/flows.csv": header + one, "c/summary.json": "{" },
+      "a/other_fct.csv": header + one,
+    })
+    const said = "A is rc, B srd: their headers differ, and so do the ideal times that slowdowns are against\n"
+    expect((await rdmakit(["compare", "a", "b"], { cwd })).out).toContain(said)
+    expect((await rdmakit(["compare", "a", "a"], { cwd })).out).not.toContain("ideal times")
+    const { out } = await rdmakit(["compare", "a", "b", "--json"], { cwd })
+    expect(JSON.parse(out).transports).toEqual({ a: "rc", b: "srd" })
+    // A summary that cannot be read, and one of another file.
+    const unsaid = await rdmakit(["compare", "c", "a/other_fct.csv", "--json"], { cwd })
+    expect(JSON.parse(unsaid.out).transports).toEqual({ a: null, b: null })
+  })
+
   test("what is no table of flows, and one that was cut off", async () => {
     const cwd = folderOf({
       "a/flows.csv": header + one,
