@@ -99,9 +99,14 @@ export const srdConfig = (options: SrdOptions): SrdConfig => {
     const value = config[option]
     check(option, value, Number.isInteger(value) && value >= least && value <= most, `an integer, ${least} to ${most}`)
   }
-  check("overloadFactor", config.overloadFactor, config.overloadFactor > 1, "above 1")
+  check(
+    "overloadFactor",
+    config.overloadFactor,
+    Number.isFinite(config.overloadFactor) && config.overloadFactor > 1,
+    "a finite number above 1",
+  )
   for (const option of ["initialTimeoutPs", "leastTimeoutPs", "mostTimeoutPs", "unresponsiveAfterPs"] as const)
-    check(option, config[option], config[option] > 0 && config[option] < Infinity, "a finite time above 0")
+    check(option, config[option], Number.isFinite(config[option]) && config[option] > 0, "a finite time above 0")
   const { leastTimeoutPs, mostTimeoutPs } = config
   check("mostTimeoutPs", mostTimeoutPs, mostTimeoutPs >= leastTimeoutPs, `at least leastTimeoutPs, ${leastTimeoutPs}`)
   check("ecn", config.ecn, [0, 1, 2, 3].includes(config.ecn), "0 to 3")

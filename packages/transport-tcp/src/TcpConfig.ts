@@ -143,7 +143,7 @@ export const tcpConfig = (options: TcpTransportOptions): TcpConfig => {
   check("retryCount", config.retryCount, config.retryCount < 2 ** 16, "below 2^16")
   check("reorderSegments", config.reorderSegments, config.reorderSegments < 2 ** 23, "below 2^23")
   for (const option of ["leastTimeoutPs", "initialTimeoutPs", "mostTimeoutPs"] as const)
-    check(option, config[option], config[option] > 0 && config[option] < Infinity, "a finite time above 0")
+    check(option, config[option], Number.isFinite(config[option]) && config[option] > 0, "a finite time above 0")
   check(
     "mostTimeoutPs",
     mostTimeoutPs,
@@ -151,7 +151,7 @@ export const tcpConfig = (options: TcpTransportOptions): TcpConfig => {
     `at least leastTimeoutPs, ${leastTimeoutPs} ps`,
   )
   for (const option of ["delayedAckPs", "granularityPs", "processingPs"] as const)
-    check(option, config[option], config[option] >= 0, "a time of at least 0")
+    check(option, config[option], Number.isFinite(config[option]) && config[option] >= 0, "a finite time of at least 0")
   check("lossDetection", lossDetection, ["rack-tlp", "sack"].includes(lossDetection), "rack-tlp or sack")
   for (const option of ["telemetry", "probesInRecovery", "rateReduction"] as const)
     check(option, config[option], typeof config[option] === "boolean", "true or false")

@@ -122,6 +122,8 @@ describe("options", () => {
     ["mostTimeoutPs", { mostTimeoutPs: 1 }],
     ["delayedAckPs", { delayedAckPs: -1 }],
     ["processingPs", { processingPs: Number.NaN }],
+    ["granularityPs", { granularityPs: Number.POSITIVE_INFINITY }],
+    ["leastTimeoutPs", { leastTimeoutPs: "5" as unknown as number }],
     ["lossDetection", { lossDetection: "dupack" as "sack" }],
     ["ecn", { ecn: 4 }],
   ])("a wrong %s is refused", (option, options) => {
