@@ -1,6 +1,6 @@
 import { Access, type Memory, MemoryFault, type MemoryUser } from "@rdmakit/protocol"
 
-/** Keys of a `TestMemory`: for local use, and two for remote use. */
+/** Keys that a `TestMemory` has at first: one for local use, and two for remote use. */
 export const LOCAL_KEY = 0x100
 export const REMOTE_KEY = 0x201
 export const WINDOW_KEY = 0x301
@@ -9,7 +9,7 @@ export const BASE = 0x1000
 
 const ALL = Access.LocalWrite | Access.RemoteWrite | Access.RemoteRead | Access.RemoteAtomic
 
-/** A little memory with one region over all of it, under a key for local use and two for remote use. */
+/** A little memory with one region over all of it, under keys for local use, which are even, and for remote use, which are odd. */
 export class TestMemory implements Memory {
   readonly octets: Uint8Array
   /** Keys that are good, each with its rights. */
@@ -29,7 +29,7 @@ export class TestMemory implements Memory {
   check(user: MemoryUser, key: number, remote: boolean, access: number, address: number, bytes: number): MemoryFault {
     if (bytes === 0) return MemoryFault.None
     const rights = this.rights.get(key)
-    if (rights === undefined || remote === (key === LOCAL_KEY)) return MemoryFault.Key
+    if (rights === undefined || remote === ((key & 1) === 0)) return MemoryFault.Key
     if (user.domain !== 1) return MemoryFault.Domain
     if (address < BASE || address + bytes > BASE + this.octets.length) return MemoryFault.Bounds
     return (rights & access) === access ? MemoryFault.None : MemoryFault.Access

@@ -1,4 +1,12 @@
-import { type End, EnginePair, type EnginePairOptions } from "@rdmakit/conformance"
+import {
+  BASE,
+  type End,
+  EnginePair,
+  type EnginePairOptions,
+  LOCAL_KEY,
+  REMOTE_KEY,
+  TestMemory,
+} from "@rdmakit/conformance"
 import { type Packet, PacketPool } from "@rdmakit/packet"
 import {
   type CarrierHost,
@@ -19,7 +27,6 @@ import {
 } from "@rdmakit/protocol"
 import { type SrdVerbsOptions, srdVerbs } from "../../src/index.ts"
 import { fixedWindow } from "../connection.ts"
-import { BASE, LOCAL_KEY, REMOTE_KEY, TestMemory } from "./memory.ts"
 
 /** The node of the first end's device; the second's is the next. */
 const FIRST_NODE = 5

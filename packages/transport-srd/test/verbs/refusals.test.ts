@@ -1,7 +1,7 @@
+import { LOCAL_KEY, REMOTE_KEY } from "@rdmakit/conformance"
 import { Access, QpState, WcStatus, WrOpcode } from "@rdmakit/protocol"
 import { describe, expect, it } from "vitest"
 import { EfaStatus, efaGenerations, wcStatusOf } from "../../src/index.ts"
-import { LOCAL_KEY, REMOTE_KEY } from "./memory.ts"
 import { MTU, pathTo, remote, sge, srdPair } from "./network.ts"
 
 const write = { opcode: WrOpcode.RdmaWrite, sges: [sge(0, 100)], ...remote(0) }
