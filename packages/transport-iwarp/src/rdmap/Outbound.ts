@@ -1,11 +1,10 @@
 import { Layout, type Packet } from "@rdmakit/packet"
-import { MemoryFault, type Time, WrOpcode } from "@rdmakit/protocol"
+import { MemoryFault, moveSges, type Time, WrOpcode } from "@rdmakit/protocol"
 import { Cause } from "./Cause.ts"
 import type { Context } from "./Context.ts"
 import type { MessageStream } from "./Dialect.ts"
 import { Bit, moreHeaderBytes, putNumber, Rdmap } from "./Segment.ts"
 import { Kind, type SendWork } from "./SendWork.ts"
-import { moveSges } from "./Sges.ts"
 
 const { EXT } = Layout
 

@@ -1,7 +1,6 @@
-import { MemoryFault, type ReceiveRequest, WcOpcode } from "@rdmakit/protocol"
+import { bytesOf, MemoryFault, moveSges, type ReceiveRequest, WcOpcode } from "@rdmakit/protocol"
 import type { Context } from "./Context.ts"
 import type { Failure } from "./Dialect.ts"
-import { bytesOf, moveSges } from "./Sges.ts"
 
 /** What the segment that ends a message says of it. */
 export interface Arrival {

@@ -1,10 +1,19 @@
-import { Access, MemoryFault, QpState, type SendRequest, type Time, WcStatus, WrOpcode } from "@rdmakit/protocol"
+import {
+  Access,
+  checkSges,
+  MemoryFault,
+  moveSges,
+  QpState,
+  type SendRequest,
+  type Time,
+  WcStatus,
+  WrOpcode,
+} from "@rdmakit/protocol"
 import { Cause } from "./Cause.ts"
 import type { Context } from "./Context.ts"
 import type { Failure, MessageStream } from "./Dialect.ts"
 import type { Outbound, Outgoing } from "./Outbound.ts"
 import { completionOpcodes, Kind, SendWork } from "./SendWork.ts"
-import { checkSges, moveSges } from "./Sges.ts"
 
 const ATOMIC_BYTES = 8
 

@@ -1,6 +1,5 @@
-import { type SendRequest, WcOpcode, WrOpcode } from "@rdmakit/protocol"
+import { bytesOf, type SendRequest, WcOpcode, WrOpcode } from "@rdmakit/protocol"
 import type { Failure } from "./Dialect.ts"
-import { bytesOf } from "./Sges.ts"
 
 /** What a work request comes to. */
 export const Kind = {

@@ -1,8 +1,7 @@
-import { type SendRequest, WcOpcode, WrOpcode } from "@rdmakit/protocol"
+import { bytesOf, type SendRequest, WcOpcode, WrOpcode } from "@rdmakit/protocol"
 import { EfaStatus } from "./EfaStatus.ts"
 import { Bit, Operation } from "./Operation.ts"
 import type { Peer } from "./Peer.ts"
-import { bytesOf } from "./Sges.ts"
 import type { SrdQueuePair } from "./SrdQueuePair.ts"
 
 /** Where a message is that has not ended. */

@@ -1,5 +1,5 @@
 import { Flag, Layout, Opcode, type Packet, PSN_MASK } from "@rdmakit/packet"
-import { MemoryFault, NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
+import { MemoryFault, moveSges, NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
 import { PeerSender, type SharedParts } from "../PeerSender.ts"
 import { EfaStatus } from "./EfaStatus.ts"
 import { FlyingPackets } from "./FlyingPackets.ts"
@@ -7,7 +7,6 @@ import { type Message, Place } from "./Message.ts"
 import { MessageList } from "./MessageList.ts"
 import { Bit, dataWireBytes, Operation, wordOf } from "./Operation.ts"
 import type { Peer } from "./Peer.ts"
-import { moveSges } from "./Sges.ts"
 
 const { EXT } = Layout
 

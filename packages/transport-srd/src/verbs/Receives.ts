@@ -1,5 +1,13 @@
-import { Access, type Memory, MemoryFault, type MemoryUser, type ReceiveRequest } from "@rdmakit/protocol"
-import { bytesOf, checkSges, moveSges } from "./Sges.ts"
+import {
+  Access,
+  bytesOf,
+  checkSges,
+  type Memory,
+  MemoryFault,
+  type MemoryUser,
+  moveSges,
+  type ReceiveRequest,
+} from "@rdmakit/protocol"
 
 /** A receive queue. */
 export class Receives {

@@ -1,6 +1,8 @@
 import {
   Access,
+  bytesOf,
   type Completion,
+  checkSges,
   type Memory,
   MemoryFault,
   type MemoryUser,
@@ -22,7 +24,6 @@ import { EfaStatus, wcStatusOf } from "./EfaStatus.ts"
 import { completionOpcodes, Message, segmentOf } from "./Message.ts"
 import { Bit, Operation } from "./Operation.ts"
 import { Receives } from "./Receives.ts"
-import { bytesOf, checkSges } from "./Sges.ts"
 
 /** RNR retries without end. */
 const WITHOUT_END = 7

@@ -1,12 +1,11 @@
 import { Flag, Layout, type Packet } from "@rdmakit/packet"
-import { Access, MemoryFault, type Time, WcOpcode } from "@rdmakit/protocol"
+import { Access, MemoryFault, moveSges, type Time, WcOpcode } from "@rdmakit/protocol"
 import type { Carrier } from "./Carrier.ts"
 import { EfaStatus } from "./EfaStatus.ts"
 import { Message } from "./Message.ts"
 import { Bit, Operation, wordOf } from "./Operation.ts"
 import { type Peer, READS_MAX } from "./Peer.ts"
 import { fillReceive, roomOf } from "./Receives.ts"
-import { moveSges } from "./Sges.ts"
 import type { SrdQueuePair } from "./SrdQueuePair.ts"
 
 const { EXT } = Layout

@@ -1,4 +1,5 @@
-import { type Memory, MemoryFault, type MemoryUser, type Sge } from "@rdmakit/protocol"
+import { type Memory, MemoryFault, type MemoryUser } from "./Memory.ts"
+import type { Sge } from "./Verbs.ts"
 
 /** Bytes in a list of scatter-gather elements. */
 export const bytesOf = (sges: ReadonlyArray<Sge>): number => {
