@@ -1,9 +1,21 @@
 import type { Figure, System } from "../src/Claim.ts"
 
+/**
+ * Bytes. What the section settles on for this network with Figure 14: 48 Mb/s at this T of 4.2 µs, the rate that the 80
+ * bytes of §5.1 are at the simulations' T of 13 µs.
+ */
+const W_AI = 25
+
 /** The paper names no floor of the window, so there is none here. */
 const reacting = (name: string, reaction: string): System => ({
   name,
-  scenario: { controller: { name: "hpcc", preset: "paper", options: { reaction, minWindowBytes: 1 } } },
+  scenario: {
+    controller: {
+      name: "hpcc",
+      preset: "paper",
+      options: { reaction, additiveIncreaseBytes: W_AI, minWindowBytes: 1 },
+    },
+  },
 })
 
 export const hpcc13: Figure = {
@@ -12,7 +24,7 @@ export const hpcc13: Figure = {
   source: "HPCC, SIGCOMM 2019",
   section: "Figure 13",
   about:
-    "Sixteen hosts send 4 MB each to one through a single switch, links of 100 Gb/s and 1 µs. HPCC as in the paper, beside what reacts to every acknowledgement alone and once a round trip alone.",
+    "Sixteen hosts send 4 MB each to one through a single switch, links of 100 Gb/s and 1 µs. HPCC as in the paper, with W_AI at 25 bytes as in Figure 14, beside what reacts to every acknowledgement alone and once a round trip alone. How long the former starves hangs on W_AI and maxStage: a window falls to about W_AI, and climbs by W_AI with each of maxStage acknowledgements before it grows in proportion. At W_AI 80 bytes it is back above 50 Gb/s 40 µs after the queue is gone, with maxStage 0 26 µs after.",
   scenario: {
     seed: 1,
     topology: { builder: "star", hosts: 17, link: { rate: "100Gbps", delay: "1us" } },
@@ -67,11 +79,8 @@ export const hpcc13: Figure = {
       metric: { kind: "throughput", at: "mean", from: "75us", to: "270us" },
       unit: "bit/s",
       mark: "digitised",
-      published: { "per-ACK only": 0 },
-      reasons: {
-        "per-ACK only":
-          "it stops and stays low for about 60 µs here, not 195, and oscillates from then on as published",
-      },
+      // About 0 on an axis of 100 Gb/s, which can be read to 5 % of its height.
+      published: { "per-ACK only": { atMost: 5e9 } },
       order: [["per-ACK only", "HPCC"]],
     },
   ],

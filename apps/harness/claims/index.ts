@@ -15,7 +15,7 @@ import { overlay } from "./overlay.ts"
 import { pintGoodput, pintSampling } from "./pint.ts"
 import { collapse, parameters, remedies } from "./remedies.ts"
 import { srd2, srd3, srd4 } from "./srd-incast.ts"
-import { srd6, srd6Full, srdPaths, srdReroute } from "./srd-paths.ts"
+import { srd6, srd6Fifty, srd6Full, srd6Hundred, srdPaths, srdReroute } from "./srd-paths.ts"
 import { traits } from "./traits.ts"
 
 /** Every figure, in the order in which it is shown. */
@@ -46,6 +46,8 @@ export const figures: ReadonlyArray<Figure> = [
   srd3,
   srd4,
   srd6,
+  srd6Fifty,
+  srd6Hundred,
   srd6Full,
   srdPaths,
   srdReroute,

@@ -9,7 +9,7 @@ const FLOWS_EACH = 12
 const network: ScenarioPart = {
   seed: 1,
   topology: { builder: "star", hosts: SENDERS + 1, link: { rate: "100Gbps", delay: "5us" } },
-  switch: { buffer: "4MiB", lossless: false, ecn: false },
+  switch: { buffer: "6MiB", lossless: false, ecn: false },
 }
 
 /** Every rank sends a message, within 10 µs of the others; then again, a second after it. */
@@ -25,7 +25,8 @@ const bursts = (size: string, count: number): ScenarioPart => ({
 })
 
 const SET_UP =
-  "Four servers with twelve flows each into one port of 100 Gb/s, links of 5 µs, a lossy switch of 4 MiB, of which one port takes half: a slice of a commodity switch of 16 MB. The source does not name its switch, and TCP depends on it, so it was chosen after TCP had been measured, for the burst of 2 MiB: with 2 MiB of buffer some flows wait for two timeouts in a row, with 6 MiB fewer wait for one, with 16 MiB none does."
+  "Four servers with twelve flows each into one port of 100 Gb/s, links of 5 µs, a lossy switch of 6 MiB, of which one port takes half: a slice of a commodity switch of 16 MB. The source does not name its switch, and TCP depends on it, so it was chosen after TCP had been measured, for 2 MiB: of 4, 5, 6, 7 and 8 MiB it is 6 with which about one flow in a hundred waits for a timeout, as in the source's Figure 3. With 4 MiB one in eight does, with 8 MiB none."
+const CALIBRATED = "the switch's buffer was chosen so that about one flow in a hundred waits for a timeout"
 const TIMEOUTS =
   "The source speaks of TCP's least timeout as 50 ms; its numbers lie 240 ms above the ideal at every size, which is Linux's 200, so TCP is run with both."
 
@@ -49,13 +50,13 @@ export const srd2: Figure = {
   title: "A burst of 48 flows into one port",
   source: SOURCE,
   section: "Figure 2",
-  about: `${SET_UP} ${TIMEOUTS} Two bursts; the slowest flow of all. The port alone would take 8.05, 16.1, 32.2, 64.4 and 128.8 ms.`,
+  about: `${SET_UP} ${TIMEOUTS} Four bursts; the slowest flow of all. The port alone would take 8.05, 16.1, 32.2, 64.4 and 128.8 ms.`,
   scenario: network,
   extents: { quick: { scenario: {} }, full: { scenario: {} } },
   systems: [srd, tcp, tcpQuicker],
   sweep: {
     what: "size of each flow",
-    points: sizes.map((name) => ({ name, scenario: bursts(name.replace(" ", ""), 2) })),
+    points: sizes.map((name) => ({ name, scenario: bursts(name.replace(" ", ""), 4) })),
   },
   pictures: [
     {
@@ -71,7 +72,7 @@ export const srd2: Figure = {
     {
       ...slowest(0, { TCP: 256e-3 }),
       id: "slowest-2m-tcp",
-      calibrated: "the switch's buffer was chosen so that some flows wait for one timeout, and hardly one for two",
+      calibrated: CALIBRATED,
     },
     slowest(1, { SRD: 20e-3, TCP: 222e-3 }),
     slowest(2, { SRD: 41e-3, TCP: 276e-3 }),
@@ -107,24 +108,20 @@ export const srd3: Figure = {
   systems: [srd, tcp, tcpQuicker],
   pictures: [{ kind: "completion-distribution", title: "Completion of 2 MiB" }],
   claims: [
-    {
-      ...completion("mean", "mean", { SRD: 8.22e-3, TCP: 8.82e-3 }),
-      reasons: {
-        TCP: "one flow in nine waits for a timeout of 200 ms, in the source about one in a hundred: with 6 MiB of buffer the mean is 11 to 13 ms",
-      },
-    },
+    completion("mean", "mean", { SRD: 8.22e-3 }),
+    { ...completion("mean", "mean", { TCP: 8.82e-3 }), id: "mean-tcp", calibrated: CALIBRATED },
     {
       ...completion("min", "quickest", { SRD: 6e-3, TCP: 4e-3 }),
       order: [["TCP", "SRD"]],
       reasons: {
         SRD: "all flows are alike here, and as quick as the port: none is there before the others",
-        TCP: "a flow that others lose packets to has the port to itself for longer than in the source",
       },
     },
     {
-      ...completion("max", "slowest", { SRD: 12e-3, TCP: 256e-3 }),
+      ...completion("max", "slowest", { SRD: 12e-3 }),
       reasons: { SRD: "quicker than published, for the same reason" },
     },
+    { ...completion("max", "slowest", { TCP: 256e-3 }), id: "max-tcp", calibrated: CALIBRATED },
   ],
 }
 

@@ -18,19 +18,20 @@ const exchanges = (count: number): ScenarioPart => ({
 })
 
 /** Racks of one host each, or of more, and spines between them. */
-const racks = (spines: number, hostsPerLeaf: number, link = "100Gbps"): ScenarioPart => ({
+const racks = (spines: number, hostsPerLeaf: number, link = "100Gbps", uplink = "100Gbps"): ScenarioPart => ({
   topology: {
     builder: "leaf-spine",
     leaves: 2,
     spines,
     hostsPerLeaf,
     link: { rate: link, delay: "1us" },
-    fabric: { rate: "100Gbps", delay: "1us" },
+    fabric: { rate: uplink, delay: "1us" },
   },
 })
 
+/** Of links as fast as a server's, each with eight connections on average. */
 const UNDISTURBED =
-  "neither hosts nor other traffic are in TCP's way here, and at half load hashing hardly ever gives a link more than it can carry"
+  "a link would have to be given more than sixteen of the connections before it has more than it can carry, which hardly ever happens, and neither hosts nor other traffic are in TCP's way"
 
 const completion = (
   id: string,
@@ -44,17 +45,30 @@ const completion = (
   unit: "s",
   mark: "digitised",
   published,
-  reasons: { TCP: UNDISTURBED },
-  exceptions: [{ systems: ["SRD", "TCP"], reason: UNDISTURBED }],
 })
 
-const acrossRacks = (id: string, title: string, uplinks: number, words: string, shapeOnly?: string): Figure => ({
+const completions: ReadonlyArray<Claim> = [
+  completion("median", 0.5, "median", { SRD: 3.08e-3 }),
+  completion("mean", "mean", "mean", { TCP: 4.02e-3 }),
+  completion("max", "max", "slowest; SRD's is published as below TCP's mean", {
+    SRD: { atMost: 4.02e-3 },
+    TCP: { atLeast: 20e-3, atMost: 214e-3 },
+  }),
+]
+
+interface Uplinks {
+  readonly count: number
+  readonly rate: string
+  readonly words: string
+}
+
+const acrossRacks = (id: string, title: string, uplinks: Uplinks, claims: ReadonlyArray<Claim>): Figure => ({
   id,
-  title,
+  title: `Eight servers to eight in another rack, ${title}`,
   source: SOURCE,
   section: "Figures 5 and 6",
-  about: `Sixteen ranks of each of eight servers send 2 MiB to the servers of another rack, two to each. The ideal is 2.68 ms. ${words}`,
-  scenario: { seed: 1, ...racks(uplinks, SERVERS), switch: lossy },
+  about: `Sixteen ranks of each of eight servers send 2 MiB to the servers of another rack, two to each. The ideal is 2.68 ms. ${uplinks.words}`,
+  scenario: { seed: 1, ...racks(uplinks.count, SERVERS, "100Gbps", uplinks.rate), switch: lossy },
   extents: {
     quick: { scenario: exchanges(3), less: "three exchanges" },
     full: { scenario: exchanges(30), less: "30 exchanges" },
@@ -65,29 +79,47 @@ const acrossRacks = (id: string, title: string, uplinks: number, words: string, 
     { kind: "completion-distribution", title: "Completion of 2 MiB" },
     { kind: "link-loads", title: "What each uplink of the senders' rack carries" },
   ],
-  claims: [
-    completion("median", 0.5, "median", { SRD: 3.08e-3 }),
-    completion("mean", "mean", "mean", { TCP: 4.02e-3 }),
-    completion("max", "max", "slowest; SRD's is published as below TCP's mean", {
-      SRD: { atMost: 4.02e-3 },
-      TCP: { atLeast: 20e-3, atMost: 214e-3 },
-    }),
-  ].map((claim) => (shapeOnly === undefined ? claim : { ...claim, shapeOnly })),
+  claims,
 })
+
+const UNSAID =
+  "The source says that uplinks are half used, and not how many there are: TCP's connections keep to one path each, so it matters to them how many a link is given, and how many it can carry."
 
 export const srd6 = acrossRacks(
   "srd-6",
-  "Eight servers to eight in another rack, uplinks half used",
-  16,
-  "There are sixteen uplinks of 100 Gb/s, twice as many as it takes.",
+  "uplinks half used",
+  { count: 64, rate: "25Gbps", words: `There are 64 uplinks of 25 Gb/s, twice as many as it takes. ${UNSAID}` },
+  completions,
+)
+
+export const srd6Fifty = acrossRacks(
+  "srd-6-50g",
+  "uplinks of 50 Gb/s half used",
+  { count: 32, rate: "50Gbps", words: `There are 32 uplinks of 50 Gb/s, twice as many as it takes. ${UNSAID}` },
+  completions,
+)
+
+export const srd6Hundred = acrossRacks(
+  "srd-6-100g",
+  "uplinks of 100 Gb/s half used",
+  { count: 16, rate: "100Gbps", words: `There are sixteen uplinks of 100 Gb/s, twice as many as it takes. ${UNSAID}` },
+  completions.map((claim) => ({
+    ...claim,
+    reasons: { TCP: UNDISTURBED },
+    exceptions: [{ systems: ["SRD", "TCP"], reason: UNDISTURBED }],
+  })),
 )
 
 export const srd6Full = acrossRacks(
   "srd-6-full",
-  "Eight servers to eight in another rack, uplinks fully used",
-  8,
-  "There are eight uplinks of 100 Gb/s, as many as it takes, where the source has twice as many. TCP's connections keep to one path each: some links have more than they can carry, others stand idle.",
-  "half of the source's uplinks",
+  "uplinks fully used",
+  {
+    count: 8,
+    rate: "100Gbps",
+    words:
+      "There are eight uplinks of 100 Gb/s, as many as it takes, where the source has twice as many. Some links have more connections of TCP than they can carry, others stand idle.",
+  },
+  completions.map((claim) => ({ ...claim, shapeOnly: "half of the source's uplinks" })),
 )
 
 const PATHS = 8
