@@ -10,6 +10,8 @@ export {
   type PairEvent,
   telemetryAlive,
 } from "./EnginePair.ts"
+export { type RandomFlows, type RestlessLaw, randomPath, restlessWindow, runRandomFlows } from "./randomFlows.ts"
+export { SeededDraws } from "./SeededDraws.ts"
 export type { DumbbellFlow } from "./Sender.ts"
 export { type Burst, SwitchBench, type SwitchEvent, type SwitchSetup } from "./SwitchBench.ts"
 export { type AckScript, type Hop, scriptedAck } from "./scriptedAck.ts"
