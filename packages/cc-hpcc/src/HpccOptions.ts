@@ -1,3 +1,5 @@
+import { hasFields, shown } from "@rdmakit/protocol"
+
 /**
  * When a flow reacts (HPCC §3.2 and Figure 13).
  *
@@ -61,7 +63,7 @@ export class HpccOptionsError extends Error {
   readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
-    super(`hpcc: ${option} is ${String(value)}, expected ${expected}`)
+    super(`hpcc: ${option} is ${shown(value)}, expected ${expected}`)
     this.option = option
     this.value = value
     this.expected = expected
@@ -84,28 +86,43 @@ const checkInteger = (option: string, value: number | undefined, least: number):
 
 /** Throws `HpccOptionsError` at the first option that is out of its range. */
 export const checkOptions = (options: HpccOptions): void => {
+  check("options", options, hasFields(options), "an object")
   const { variant, eta = 1, reaction = "both" } = options
   check("variant", variant, variant === "paper" || variant === "ns3", "paper or ns3")
-  check("eta", eta, eta > 0 && eta < Infinity, "a finite number above 0")
+  check("eta", eta, Number.isFinite(eta) && eta > 0, "a finite number above 0")
   checkInteger("maxStage", options.maxStage, 0)
   check("reaction", reaction, reactions.includes(reaction), reactions.join(", "))
   if (options.variant === "paper") {
     const { additiveIncreaseBytes: increase = 0, minWindowBytes = 1 } = options
-    check("additiveIncreaseBytes", increase, increase >= 0 && increase < Infinity, "a finite number of at least 0")
+    check(
+      "additiveIncreaseBytes",
+      increase,
+      Number.isFinite(increase) && increase >= 0,
+      "a finite number of at least 0",
+    )
     check(
       "minWindowBytes",
       minWindowBytes,
-      minWindowBytes >= 1 && minWindowBytes < Infinity,
+      Number.isFinite(minWindowBytes) && minWindowBytes >= 1,
       "a finite number of at least 1",
     )
   } else {
     checkInteger("additiveIncreaseBps", options.additiveIncreaseBps, 0)
     checkInteger("minRateBps", options.minRateBps, 1)
+    for (const option of ["multiRate", "sampleFeedback", "varWin"] as const) {
+      const { [option]: value = false } = options
+      check(option, value, typeof value === "boolean", "true or false")
+    }
   }
 }
 
 /** Throws `HpccOptionsError` when the path has no line rate or no base RTT, both of which HPCC divides by. */
 export const checkPath = (lineRateBps: number, baseRttPs: number): void => {
-  check("lineRateBps", lineRateBps, lineRateBps >= 1 && lineRateBps < Infinity, "a finite rate of at least 1 bit/s")
-  check("baseRttPs", baseRttPs, baseRttPs > 0 && baseRttPs < Infinity, "a finite time above 0")
+  check(
+    "lineRateBps",
+    lineRateBps,
+    Number.isFinite(lineRateBps) && lineRateBps >= 1,
+    "a finite rate of at least 1 bit/s",
+  )
+  check("baseRttPs", baseRttPs, Number.isFinite(baseRttPs) && baseRttPs > 0, "a finite time above 0")
 }

@@ -1,5 +1,6 @@
 import { PintCodec } from "@rdmakit/packet"
-import type { GlibcRandom } from "@rdmakit/units"
+import { hasFields } from "@rdmakit/protocol"
+import { GlibcRandom } from "@rdmakit/units"
 import { HpccOptionsError, type HpccReaction } from "./HpccOptions.ts"
 
 /** HPCC-PINT in the window form: Algorithm 1's ComputeWind with a utilisation that the switches have computed. */
@@ -67,27 +68,32 @@ const checkAtLeast = (option: string, value: number | undefined, least: number):
   check(
     option,
     value,
-    value === undefined || (value >= least && value < Infinity),
+    value === undefined || (Number.isFinite(value) && value >= least),
     `a finite number of at least ${least}`,
   )
 
 /** Throws `HpccOptionsError` at the first option that is out of its range. */
 export const checkPintOptions = (options: HpccPintOptions): void => {
+  check("options", options, hasFields(options), "an object")
   const { variant, eta = 1, logBase = pintDefaults.logBase, probability = 1 } = options
   check("variant", variant, variant === "paper" || variant === "ns3", "paper or ns3")
-  check("eta", eta, eta > 0 && eta < Infinity, "a finite number above 0")
+  check("eta", eta, Number.isFinite(eta) && eta > 0, "a finite number above 0")
   checkInteger("maxStage", options.maxStage, 0)
-  const bits = PintCodec.bitsOf(logBase)
+  const bits = typeof logBase === "number" ? PintCodec.bitsOf(logBase) : Number.NaN
   check("logBase", logBase, bits >= 1 && bits <= 16, "a base of digests of 1 to 16 bits, 1.0002 to 250,000")
+  const isShare = Number.isFinite(probability) && probability >= 0 && probability <= 1
   if (options.variant === "paper") {
     const { reaction = "both" } = options
     check("reaction", reaction, reactions.includes(reaction), reactions.join(", "))
     checkAtLeast("additiveIncreaseBytes", options.additiveIncreaseBytes, 0)
     checkAtLeast("minWindowBytes", options.minWindowBytes, 1)
-    check("probability", probability, probability > 0 && probability <= 1, "above 0, at most 1")
+    check("probability", probability, isShare && probability > 0, "a number above 0, at most 1")
   } else {
     checkInteger("additiveIncreaseBps", options.additiveIncreaseBps, 0)
     checkInteger("minRateBps", options.minRateBps, 1)
-    check("probability", probability, probability >= 0 && probability <= 1, "at least 0, at most 1")
+    check("probability", probability, isShare, "a number, 0 to 1")
+    const { varWin = true, random } = options
+    check("varWin", varWin, typeof varWin === "boolean", "true or false")
+    check("random", random, random === undefined || random instanceof GlibcRandom, "a GlibcRandom")
   }
 }

@@ -10,8 +10,10 @@ import { HpccOptionsError } from "./HpccOptions.ts"
  * @returns bytes, not rounded. Throws `HpccOptionsError` when an argument is out of its range.
  */
 export const additiveIncreaseBytes = (windowBytes: number, eta: number, flows: number): number => {
-  if (!(windowBytes > 0 && windowBytes < Infinity)) throw new HpccOptionsError("windowBytes", windowBytes, "above 0")
-  if (!(eta > 0 && eta < 1)) throw new HpccOptionsError("eta", eta, "between 0 and 1")
-  if (!(flows >= 1 && flows < Infinity)) throw new HpccOptionsError("flows", flows, "at least 1")
+  if (!(Number.isFinite(windowBytes) && windowBytes > 0))
+    throw new HpccOptionsError("windowBytes", windowBytes, "a finite number above 0")
+  if (!(Number.isFinite(eta) && eta > 0 && eta < 1)) throw new HpccOptionsError("eta", eta, "a number between 0 and 1")
+  if (!(Number.isFinite(flows) && flows >= 1))
+    throw new HpccOptionsError("flows", flows, "a finite number of at least 1")
   return (windowBytes * (1 - eta)) / flows
 }

@@ -147,6 +147,27 @@ describe("hpcc/paper, reactions (Figure 13)", () => {
     expect(controller.window).toBe(25_120)
   })
 
+  it("per-ack: under a standing queue the window falls to W_AI / (1 − η/U), then climbs by W_AI, maxStage times", () => {
+    const controller = make({ reaction: "per-ack", maxStage: 3, additiveIncreaseBytes: 25, minWindowBytes: 1 })
+    // A record every T, the link full and 15 BDP waiting: U = 16. W ← W·η/U + W_AI ends where W does not change.
+    const standing = Array.from({ length: 12 }, (_, i) =>
+      ack(1000 + i, 100_000, [[1000 + 8000 * i, 100_000 * i, 1_500_000, B]]),
+    )
+    feed(controller, ...standing)
+    const starved = 25 / (1 - 0.5 / 16)
+    expect(controller.metrics().referenceWindowBytes).toBeCloseTo(starved, 9)
+    // 1,000 bytes at W / T are due 8 µs · 1000 / 25.8 = 310 µs after the last: 38 round trips without feedback.
+    expect((1000 * 8e12) / controller.rate).toBeCloseTo((8e6 * 1000) / starved, 0)
+    // Nothing waits any more, and 1,000 bytes in T are u = 0.01: three steps of W_AI, then W·η/U + W_AI.
+    const climbing = [1, 2, 3].map((step) => starved + 25 * step)
+    const expected = [...climbing, climbing[2]! * 50 + 25]
+    const windows = expected.map((_, i) => {
+      feed(controller, ack(2000 + i, 100_000, [[97_000 + 8000 * i, 1_101_000 + 1000 * i, 0, B]]))
+      return controller.metrics().referenceWindowBytes!
+    })
+    expect(windows).toEqual(expected.map((window) => expect.closeTo(window, 6)))
+  })
+
   it("per-rtt: they are not looked at, and the record stays", () => {
     const controller = make({ reaction: "per-rtt" })
     expect(feed(controller, ...acks)).toBe(false)

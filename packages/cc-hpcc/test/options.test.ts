@@ -17,7 +17,7 @@ describe("hpcc, options", () => {
     expect(hpcc({ variant: "ns3" })).toMatchObject({ name: "hpcc/ns3", needs: ["int"] })
   })
 
-  it.each<readonly [string, HpccOptions]>([
+  const wrong: ReadonlyArray<readonly [string, HpccOptions]> = [
     ["eta", { variant: "paper", eta: 0 }],
     ["eta", { variant: "ns3", eta: -0.95 }],
     ["eta", { variant: "ns3", eta: Number.NaN }],
@@ -31,10 +31,34 @@ describe("hpcc, options", () => {
     ["additiveIncreaseBps", { variant: "ns3", additiveIncreaseBps: -1 }],
     ["additiveIncreaseBps", { variant: "ns3", additiveIncreaseBps: 0.5 }],
     ["minRateBps", { variant: "ns3", minRateBps: 0 }],
-  ])("refuses a wrong %s", (option, options) => {
+    ["multiRate", { variant: "ns3", multiRate: "no" as unknown as boolean }],
+    ["sampleFeedback", { variant: "ns3", sampleFeedback: "no" as unknown as boolean }],
+    ["varWin", { variant: "ns3", varWin: "no" as unknown as boolean }],
+  ]
+  it.each(wrong)("refuses a wrong %s", (option, options) => {
     const error = failure(() => hpcc(options))
     expect(error).toBeInstanceOf(HpccOptionsError)
     expect(error).toMatchObject({ _tag: "HpccOptionsError", option })
+  })
+
+  const numbers = wrong.filter(([option, options]) => typeof new Map(Object.entries(options)).get(option) === "number")
+  it.each(numbers)("refuses a %s that is no number", (option, options) => {
+    for (const value of ["1", "0.5", [1], true, null, 1n, {}]) {
+      const error = failure(() => hpcc({ ...options, [option]: value } as HpccOptions))
+      expect(error).toBeInstanceOf(HpccOptionsError)
+      expect(error).toMatchObject({ option, value })
+    }
+  })
+
+  it("refuses options that are none", () => {
+    for (const options of [null, "paper", []]) {
+      const error = failure(() => hpcc(options as unknown as HpccOptions))
+      expect(error).toBeInstanceOf(HpccOptionsError)
+      expect(error).toMatchObject({ option: "options", value: options })
+    }
+    expect(failure(() => hpcc(null as unknown as HpccOptions))).toMatchObject({
+      message: "hpcc: options is null, expected an object",
+    })
   })
 
   it("refuses a path that it would divide by", () => {
@@ -58,6 +82,7 @@ describe("hpcc, options", () => {
       () => additiveIncreaseBytes(0, 0.95, 1),
       () => additiveIncreaseBytes(1000, 1, 1),
       () => additiveIncreaseBytes(1000, 0.95, 0),
+      () => additiveIncreaseBytes("1000" as unknown as number, 0.95, 1),
     ]
     for (const each of wrong) expect(failure(each)).toBeInstanceOf(HpccOptionsError)
   })

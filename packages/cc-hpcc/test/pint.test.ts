@@ -21,7 +21,7 @@ describe("hpcc-pint, options", () => {
     expect(hpccPint({ variant: "ns3", logBase: 1.01 })).toMatchObject({ name: "hpcc-pint/ns3", pintBase: 1.01 })
   })
 
-  it.each<readonly [string, HpccPintOptions]>([
+  const wrong: ReadonlyArray<readonly [string, HpccPintOptions]> = [
     ["variant", { variant: "int" as "paper" }],
     ["eta", { variant: "paper", eta: 0 }],
     ["maxStage", { variant: "ns3", maxStage: 0.5 }],
@@ -35,10 +35,22 @@ describe("hpcc-pint, options", () => {
     ["probability", { variant: "ns3", probability: 1.5 }],
     ["additiveIncreaseBps", { variant: "ns3", additiveIncreaseBps: 0.5 }],
     ["minRateBps", { variant: "ns3", minRateBps: 0 }],
-  ])("refuses a wrong %s", (option, options) => {
+    ["varWin", { variant: "ns3", varWin: "no" as unknown as boolean }],
+    ["random", { variant: "ns3", random: {} as never }],
+  ]
+  it.each(wrong)("refuses a wrong %s", (option, options) => {
     const error = failure(() => hpccPint(options))
     expect(error).toBeInstanceOf(HpccOptionsError)
     expect(error).toMatchObject({ _tag: "HpccOptionsError", option })
+  })
+
+  const numbers = wrong.filter(([option, options]) => typeof new Map(Object.entries(options)).get(option) === "number")
+  it.each(numbers)("refuses a %s that is no number", (option, options) => {
+    for (const value of ["1", "1.5", [1], true, null, 1n, {}]) {
+      const error = failure(() => hpccPint({ ...options, [option]: value } as HpccPintOptions))
+      expect(error).toBeInstanceOf(HpccOptionsError)
+      expect(error).toMatchObject({ option, value })
+    }
   })
 
   it("refuses a path that it would divide by", () => {
