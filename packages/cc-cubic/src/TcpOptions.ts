@@ -1,3 +1,5 @@
+import { hasFields, shown } from "@rdmakit/protocol"
+
 /** Congestion control of TCP. */
 export interface TcpOptions {
   readonly variant: "cubic" | "newreno"
@@ -27,7 +29,7 @@ export class TcpOptionsError extends Error {
   readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
-    super(`tcp: ${option} is ${String(value)}, expected ${expected}`)
+    super(`tcp: ${option} is ${shown(value)}, expected ${expected}`)
     this.option = option
     this.value = value
     this.expected = expected
@@ -40,17 +42,19 @@ const check = (option: string, value: unknown, legal: boolean, expected: string)
 
 /** Throws `TcpOptionsError` at the first option that is out of its range. */
 export const checkOptions = (options: TcpOptions): void => {
+  check("options", options, hasFields(options), "an object")
   const { variant, initialWindowBytes = 1, maxWindowBytes = 1, beta = 0.5, c = 1 } = options
   check("variant", variant, variant === "cubic" || variant === "newreno", "cubic or newreno")
   check(
     "initialWindowBytes",
     initialWindowBytes,
-    initialWindowBytes >= 1 && initialWindowBytes < Infinity,
+    Number.isFinite(initialWindowBytes) && initialWindowBytes >= 1,
     "bytes, at least 1",
   )
-  check("maxWindowBytes", maxWindowBytes, maxWindowBytes >= 1, "bytes, at least 1, or Infinity")
-  check("beta", beta, beta > 0 && beta < 1, "above 0, below 1")
-  check("c", c, c > 0 && c < Infinity, "a finite number above 0")
+  const isBound = typeof maxWindowBytes === "number" && maxWindowBytes >= 1
+  check("maxWindowBytes", maxWindowBytes, isBound, "bytes, at least 1, or Infinity")
+  check("beta", beta, Number.isFinite(beta) && beta > 0 && beta < 1, "a number above 0, below 1")
+  check("c", c, Number.isFinite(c) && c > 0, "a finite number above 0")
   for (const option of ["hyStart", "fastConvergence"] as const) {
     const value = options[option]
     check(option, value, value === undefined || typeof value === "boolean", "true or false")
@@ -61,6 +65,11 @@ export const checkOptions = (options: TcpOptions): void => {
 
 /** Throws `TcpOptionsError` when the path has no line rate or no segment. */
 export const checkPath = (lineRateBps: number, mtuBytes: number): void => {
-  check("lineRateBps", lineRateBps, lineRateBps >= 1 && lineRateBps < Infinity, "a finite rate of at least 1 bit/s")
-  check("mtuBytes", mtuBytes, mtuBytes >= 1 && mtuBytes < Infinity, "a finite size of at least 1 byte")
+  check(
+    "lineRateBps",
+    lineRateBps,
+    Number.isFinite(lineRateBps) && lineRateBps >= 1,
+    "a finite rate of at least 1 bit/s",
+  )
+  check("mtuBytes", mtuBytes, Number.isFinite(mtuBytes) && mtuBytes >= 1, "a finite size of at least 1 byte")
 }

@@ -15,19 +15,40 @@ const failure = (make: () => unknown): unknown => {
 }
 
 describe("tcp, options", () => {
-  it.each<readonly [string, TcpOptions]>([
+  const wrong: ReadonlyArray<readonly [string, TcpOptions]> = [
     ["variant", { variant: "bbr" as "cubic" }],
     ["initialWindowBytes", { variant: "cubic", initialWindowBytes: 0 }],
     ["maxWindowBytes", { variant: "cubic", maxWindowBytes: Number.NaN }],
     ["beta", { variant: "newreno", beta: 1 }],
     ["c", { variant: "cubic", c: 0 }],
-    ["hyStart", { variant: "cubic", hyStart: 1 as unknown as boolean }],
+    ["hyStart", { variant: "cubic", hyStart: "yes" as unknown as boolean }],
     ["c", { variant: "newreno", c: 0.4 }],
     ["fastConvergence", { variant: "newreno", fastConvergence: true }],
-  ])("refuses a wrong %s", (option, options) => {
+  ]
+  it.each(wrong)("refuses a wrong %s", (option, options) => {
     const error = failure(() => tcp(options))
     expect(error).toBeInstanceOf(TcpOptionsError)
     expect(error).toMatchObject({ _tag: "TcpOptionsError", option })
+  })
+
+  const numbers = wrong.filter(([option, options]) => typeof new Map(Object.entries(options)).get(option) === "number")
+  it.each(numbers)("refuses a %s that is no number", (option, options) => {
+    for (const value of ["1", "0.5", [1], true, null, 1n, {}]) {
+      const error = failure(() => tcp({ ...options, [option]: value } as TcpOptions))
+      expect(error).toBeInstanceOf(TcpOptionsError)
+      expect(error).toMatchObject({ option, value })
+    }
+  })
+
+  it("refuses options that are none", () => {
+    for (const options of [null, "paper", []]) {
+      const error = failure(() => tcp(options as unknown as TcpOptions))
+      expect(error).toBeInstanceOf(TcpOptionsError)
+      expect(error).toMatchObject({ option: "options", value: options })
+    }
+    expect(failure(() => tcp(null as unknown as TcpOptions))).toMatchObject({
+      message: "tcp: options is null, expected an object",
+    })
   })
 
   it("refuses a path without a line rate, or a segment", () => {

@@ -1,4 +1,4 @@
-import type { RateWindow } from "@rdmakit/protocol"
+import { type RateWindow, shown } from "@rdmakit/protocol"
 
 /**
  * The window that bounds the bytes in flight (HPCC §5.1 calls it DCQCN+win).
@@ -142,7 +142,7 @@ export class DcqcnOptionsError extends Error {
   readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
-    super(`dcqcn: ${option} is ${String(value)}, expected ${expected}`)
+    super(`dcqcn: ${option} is ${shown(value)}, expected ${expected}`)
     this.option = option
     this.value = value
     this.expected = expected

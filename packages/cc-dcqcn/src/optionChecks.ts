@@ -1,3 +1,4 @@
+import { hasFields } from "@rdmakit/protocol"
 import {
   type DcqcnNs3Options,
   type DcqcnOptions,
@@ -9,8 +10,6 @@ import {
 const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
   if (!legal) throw new DcqcnOptionsError(option, value, expected)
 }
-
-const finite = (value: number): boolean => value > -Infinity && value < Infinity
 
 const checkWord = (option: string, value: string | undefined, words: ReadonlyArray<string>): void =>
   check(option, value, value === undefined || words.includes(value), words.join(" or "))
@@ -24,20 +23,47 @@ const checkInteger = (option: string, value: number | undefined, least: number):
   )
 
 const checkAtLeast = (option: string, value: number | undefined, least: number): void =>
-  check(option, value, value === undefined || (value >= least && finite(value)), `a finite number of at least ${least}`)
+  check(
+    option,
+    value,
+    value === undefined || (Number.isFinite(value) && value >= least),
+    `a finite number of at least ${least}`,
+  )
 
 const checkAbove = (option: string, value: number | undefined, bound: number): void =>
-  check(option, value, value === undefined || (value > bound && finite(value)), `a finite number above ${bound}`)
+  check(
+    option,
+    value,
+    value === undefined || (Number.isFinite(value) && value > bound),
+    `a finite number above ${bound}`,
+  )
 
 const checkWithin = (option: string, value: number | undefined, least: number, most: number): void =>
-  check(option, value, value === undefined || (value >= least && value <= most), `${least} to ${most}`)
+  check(
+    option,
+    value,
+    value === undefined || (Number.isFinite(value) && value >= least && value <= most),
+    `a number, ${least} to ${most}`,
+  )
+
+const checkShare = (option: string, value: number | undefined): void =>
+  check(
+    option,
+    value,
+    value === undefined || (Number.isFinite(value) && value > 0 && value <= 1),
+    "a number above 0, at most 1",
+  )
+
+const checkBoolean = (option: string, value: boolean | undefined): void =>
+  check(option, value, value === undefined || typeof value === "boolean", "true or false")
 
 /** A timer that fires at the moment it is set would hold time still. */
 const checkPeriod = (option: string, value: number | undefined): void =>
-  check(option, value, value === undefined || (value >= 1 && finite(value)), "a finite time of at least 1 ps")
+  check(option, value, value === undefined || (Number.isFinite(value) && value >= 1), "a finite time of at least 1 ps")
 
 /** Throws `DcqcnOptionsError` at the first option that is out of its range. */
 export const checkOptions = (options: DcqcnOptions): void => {
+  check("options", options, hasFields(options), "an object")
   const { variant } = options
   check("variant", variant, ["paper", "vendor", "ns3"].includes(variant), "paper, vendor or ns3")
   checkWord("window", options.window, ["none", "fixed", "variable"])
@@ -50,8 +76,7 @@ export const checkOptions = (options: DcqcnOptions): void => {
 }
 
 const checkPaper = (options: DcqcnPaperOptions): void => {
-  const { gain = 1 } = options
-  check("gain", gain, gain > 0 && gain <= 1, "above 0, at most 1")
+  checkShare("gain", options.gain)
   checkWithin("initialAlpha", options.initialAlpha, 0, 1)
   checkPeriod("alphaTimerPs", options.alphaTimerPs)
   checkPeriod("increaseTimerPs", options.increaseTimerPs)
@@ -63,12 +88,12 @@ const checkPaper = (options: DcqcnPaperOptions): void => {
 }
 
 const checkVendor = (options: DcqcnVendorOptions): void => {
-  const { firstCnpRateFactor: factor = 1, rpgGd = 11 } = options
+  const { rpgGd = 11 } = options
   checkWithin("dceTcpG", options.dceTcpG, 0, 1023)
   checkPeriod("dceTcpRttPs", options.dceTcpRttPs)
   checkWithin("initialAlphaValue", options.initialAlphaValue, 0, 1024)
   checkAtLeast("rateToSetOnFirstCnpBps", options.rateToSetOnFirstCnpBps, 0)
-  check("firstCnpRateFactor", factor, factor > 0 && factor <= 1, "above 0, at most 1")
+  checkShare("firstCnpRateFactor", options.firstCnpRateFactor)
   checkPeriod("rateReduceMonitorPeriodPs", options.rateReduceMonitorPeriodPs)
   checkWithin("rpgMinDecFac", options.rpgMinDecFac, 0, 100)
   check("rpgGd", rpgGd, rpgGd === 10 || rpgGd === 11, "10 or 11")
@@ -79,6 +104,8 @@ const checkVendor = (options: DcqcnVendorOptions): void => {
   checkInteger("rpgThreshold", options.rpgThreshold, 0)
   checkAtLeast("rpgAiRateBps", options.rpgAiRateBps, 0)
   checkAtLeast("rpgHaiRateBps", options.rpgHaiRateBps, 0)
+  checkBoolean("clampTgtRate", options.clampTgtRate)
+  checkBoolean("clampTgtRateAfterTimeInc", options.clampTgtRateAfterTimeInc)
 }
 
 const checkNs3 = (options: DcqcnNs3Options): void => {
@@ -87,6 +114,7 @@ const checkNs3 = (options: DcqcnNs3Options): void => {
   checkPeriod("rateDecreaseIntervalPs", options.rateDecreaseIntervalPs)
   checkPeriod("rpTimerPs", options.rpTimerPs)
   checkInteger("fastRecoveryTimes", options.fastRecoveryTimes, 0)
+  checkBoolean("clampTargetRate", options.clampTargetRate)
   checkWithin("rateOnFirstCnp", options.rateOnFirstCnp, 0, 1)
   checkInteger("additiveIncreaseBps", options.additiveIncreaseBps, 0)
   checkInteger("hyperIncreaseBps", options.hyperIncreaseBps, 0)
@@ -95,4 +123,9 @@ const checkNs3 = (options: DcqcnNs3Options): void => {
 
 /** Throws `DcqcnOptionsError` when the path has no line rate. */
 export const checkPath = (lineRateBps: number): void =>
-  check("lineRateBps", lineRateBps, lineRateBps >= 1 && finite(lineRateBps), "a finite rate of at least 1 bit/s")
+  check(
+    "lineRateBps",
+    lineRateBps,
+    Number.isFinite(lineRateBps) && lineRateBps >= 1,
+    "a finite rate of at least 1 bit/s",
+  )

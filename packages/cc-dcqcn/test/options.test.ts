@@ -19,7 +19,7 @@ describe("dcqcn, options", () => {
     }
   })
 
-  it.each<readonly [string, DcqcnOptions]>([
+  const wrong: ReadonlyArray<readonly [string, DcqcnOptions]> = [
     ["variant", { variant: "mlx" as "ns3" }],
     ["window", { variant: "paper", window: "bdp" as "fixed" }],
     ["notification", { variant: "paper", notification: "ecn" as "echo" }],
@@ -50,6 +50,9 @@ describe("dcqcn, options", () => {
     ["rpgThreshold", { variant: "vendor", rpgThreshold: -1 }],
     ["rpgAiRateBps", { variant: "vendor", rpgAiRateBps: -1 }],
     ["rpgHaiRateBps", { variant: "vendor", rpgHaiRateBps: -1 }],
+    ["clampTgtRate", { variant: "vendor", clampTgtRate: "yes" as unknown as boolean }],
+    ["clampTgtRateAfterTimeInc", { variant: "vendor", clampTgtRateAfterTimeInc: "no" as unknown as boolean }],
+    ["clampTargetRate", { variant: "ns3", clampTargetRate: "no" as unknown as boolean }],
     ["ewmaGain", { variant: "ns3", ewmaGain: 2 }],
     ["alphaResumeIntervalPs", { variant: "ns3", alphaResumeIntervalPs: 0 }],
     ["rateDecreaseIntervalPs", { variant: "ns3", rateDecreaseIntervalPs: 0 }],
@@ -59,10 +62,31 @@ describe("dcqcn, options", () => {
     ["additiveIncreaseBps", { variant: "ns3", additiveIncreaseBps: 0.5 }],
     ["hyperIncreaseBps", { variant: "ns3", hyperIncreaseBps: -1 }],
     ["minRateBps", { variant: "ns3", minRateBps: 0 }],
-  ])("refuses a wrong %s", (option, options) => {
+  ]
+  it.each(wrong)("refuses a wrong %s", (option, options) => {
     const error = failure(() => dcqcn(options))
     expect(error).toBeInstanceOf(DcqcnOptionsError)
     expect(error).toMatchObject({ _tag: "DcqcnOptionsError", option })
+  })
+
+  const numbers = wrong.filter(([option, options]) => typeof new Map(Object.entries(options)).get(option) === "number")
+  it.each(numbers)("refuses a %s that is no number", (option, options) => {
+    for (const value of ["1", "0.5", [1], true, null, 1n, {}]) {
+      const error = failure(() => dcqcn({ ...options, [option]: value } as DcqcnOptions))
+      expect(error).toBeInstanceOf(DcqcnOptionsError)
+      expect(error).toMatchObject({ option, value })
+    }
+  })
+
+  it("refuses options that are none", () => {
+    for (const options of [null, "paper", []]) {
+      const error = failure(() => dcqcn(options as unknown as DcqcnOptions))
+      expect(error).toBeInstanceOf(DcqcnOptionsError)
+      expect(error).toMatchObject({ option: "options", value: options })
+    }
+    expect(failure(() => dcqcn(null as unknown as DcqcnOptions))).toMatchObject({
+      message: "dcqcn: options is null, expected an object",
+    })
   })
 
   it("refuses a path without a line rate", () => {

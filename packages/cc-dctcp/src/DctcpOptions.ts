@@ -1,4 +1,4 @@
-import type { RateWindow } from "@rdmakit/protocol"
+import { hasFields, type RateWindow, shown } from "@rdmakit/protocol"
 
 /**
  * The window that bounds the bytes in flight of the rate form (HPCC §5.1 runs DCTCP with one).
@@ -60,7 +60,7 @@ export class DctcpOptionsError extends Error {
   readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
-    super(`dctcp: ${option} is ${String(value)}, expected ${expected}`)
+    super(`dctcp: ${option} is ${shown(value)}, expected ${expected}`)
     this.option = option
     this.value = value
     this.expected = expected
@@ -83,23 +83,24 @@ const checkAtLeast = (option: string, value: number | undefined, least: number):
   check(
     option,
     value,
-    value === undefined || (value >= least && value < Infinity),
+    value === undefined || (Number.isFinite(value) && value >= least),
     `a finite number of at least ${least}`,
   )
 
 /** Throws `DctcpOptionsError` at the first option that is out of its range. */
 export const checkOptions = (options: DctcpOptions): void => {
+  check("options", options, hasFields(options), "an object")
   const { variant, g = defaults.g } = options
   check("variant", variant, variant === "paper" || variant === "ns3", "paper or ns3")
   if (options.variant === "ns3") {
-    check("g", g, g >= 0 && g <= 1, "at least 0, at most 1")
+    check("g", g, Number.isFinite(g) && g >= 0 && g <= 1, "a number, 0 to 1")
     const { window = "none" } = options
     check("window", window, ["none", "fixed", "variable"].includes(window), "none, fixed or variable")
     checkInteger("additiveIncreaseBps", options.additiveIncreaseBps, 0)
     checkInteger("minRateBps", options.minRateBps, 1)
     return
   }
-  check("g", g, g > 0 && g <= 1, "above 0, at most 1")
+  check("g", g, Number.isFinite(g) && g > 0 && g <= 1, "a number above 0, at most 1")
   const { start = "line-rate", pacing = false, minWindowBytes = 1, maxWindowBytes = Infinity } = options
   check("start", start, start === "line-rate" || start === "slow-start", "line-rate or slow-start")
   check("pacing", pacing, typeof pacing === "boolean", "true or false")
@@ -109,15 +110,20 @@ export const checkOptions = (options: DctcpOptions): void => {
   check(
     "maxWindowBytes",
     maxWindowBytes,
-    maxWindowBytes >= minWindowBytes,
-    `at least the floor of ${minWindowBytes} bytes`,
+    typeof maxWindowBytes === "number" && maxWindowBytes >= minWindowBytes,
+    `a number, at least the floor of ${minWindowBytes} bytes`,
   )
 }
 
 /** Throws `DctcpOptionsError` when the path has no line rate or no base RTT, by which windows and rates are reckoned. */
 export const checkPath = (lineRateBps: number, baseRttPs: number): void => {
-  check("lineRateBps", lineRateBps, lineRateBps >= 1 && lineRateBps < Infinity, "a finite rate of at least 1 bit/s")
-  check("baseRttPs", baseRttPs, baseRttPs > 0 && baseRttPs < Infinity, "a finite time above 0")
+  check(
+    "lineRateBps",
+    lineRateBps,
+    Number.isFinite(lineRateBps) && lineRateBps >= 1,
+    "a finite rate of at least 1 bit/s",
+  )
+  check("baseRttPs", baseRttPs, Number.isFinite(baseRttPs) && baseRttPs > 0, "a finite time above 0")
 }
 
 /** DCTCP §4, RFC 8257 §4.2, and run.py of HPCC's ns-3 code. */

@@ -25,7 +25,7 @@ describe("dctcp, options", () => {
     }
   })
 
-  it.each<readonly [string, DctcpOptions]>([
+  const wrong: ReadonlyArray<readonly [string, DctcpOptions]> = [
     ["variant", { variant: "l4s" as "paper" }],
     ["g", { variant: "paper", g: 0 }],
     ["g", { variant: "ns3", g: 1.1 }],
@@ -35,14 +35,35 @@ describe("dctcp, options", () => {
     ["initialWindowBytes", { variant: "paper", initialWindowBytes: 0 }],
     ["maxWindowBytes", { variant: "paper", minWindowBytes: 2000, maxWindowBytes: 1000 }],
     ["start", { variant: "paper", start: "fast" as "slow-start" }],
-    ["pacing", { variant: "paper", pacing: 1 as unknown as boolean }],
+    ["pacing", { variant: "paper", pacing: "yes" as unknown as boolean }],
     ["additiveIncreaseBps", { variant: "ns3", additiveIncreaseBps: 0.5 }],
     ["minRateBps", { variant: "ns3", minRateBps: 0 }],
     ["window", { variant: "ns3", window: "bdp" as "fixed" }],
-  ])("refuses a wrong %s", (option, options) => {
+  ]
+  it.each(wrong)("refuses a wrong %s", (option, options) => {
     const error = failure(() => dctcp(options))
     expect(error).toBeInstanceOf(DctcpOptionsError)
     expect(error).toMatchObject({ _tag: "DctcpOptionsError", option })
+  })
+
+  const numbers = wrong.filter(([option, options]) => typeof new Map(Object.entries(options)).get(option) === "number")
+  it.each(numbers)("refuses a %s that is no number", (option, options) => {
+    for (const value of ["1", "0.5", [1], true, null, 1n, {}]) {
+      const error = failure(() => dctcp({ ...options, [option]: value } as DctcpOptions))
+      expect(error).toBeInstanceOf(DctcpOptionsError)
+      expect(error).toMatchObject({ option, value })
+    }
+  })
+
+  it("refuses options that are none", () => {
+    for (const options of [null, "paper", []]) {
+      const error = failure(() => dctcp(options as unknown as DctcpOptions))
+      expect(error).toBeInstanceOf(DctcpOptionsError)
+      expect(error).toMatchObject({ option: "options", value: options })
+    }
+    expect(failure(() => dctcp(null as unknown as DctcpOptions))).toMatchObject({
+      message: "dctcp: options is null, expected an object",
+    })
   })
 
   it("refuses a path without a line rate or a base RTT", () => {
@@ -77,6 +98,7 @@ describe("where to mark", () => {
       () => markingThresholdBytes(0, 1),
       () => markingThresholdBytes(1, Infinity),
       () => simulationThresholdBytes(Number.NaN),
+      () => simulationThresholdBytes("10e9" as unknown as number),
     ]
     for (const each of wrong) expect(failure(each)).toBeInstanceOf(DctcpOptionsError)
   })

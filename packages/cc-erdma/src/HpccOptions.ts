@@ -1,3 +1,5 @@
+import { hasFields, shown } from "@rdmakit/protocol"
+
 /** What both variants have. */
 interface FamilyOptions {
   /**
@@ -49,7 +51,7 @@ export class HpccFamilyError extends Error {
   readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
-    super(`hpcc by rtt or ecn: ${option} is ${String(value)}, expected ${expected}`)
+    super(`hpcc by rtt or ecn: ${option} is ${shown(value)}, expected ${expected}`)
     this.option = option
     this.value = value
     this.expected = expected
@@ -61,22 +63,26 @@ const check = (option: string, value: unknown, legal: boolean, expected: string)
 }
 
 const finiteFrom = (option: string, value: number, least: number): void =>
-  check(option, value, value >= least && value < Infinity, `a finite number of at least ${least}`)
+  check(option, value, Number.isFinite(value) && value >= least, `a finite number of at least ${least}`)
 
 /** Throws `HpccFamilyError` at the first option that is out of its range. */
 export const checkOptions = (options: HpccFamilyOptions): void => {
+  check("options", options, hasFields(options), "an object")
   const { variant, target = TARGET } = options
   check("variant", variant, variant === "rtt" || variant === "ecn", "rtt or ecn")
-  check("target", target, target > 1 && target < Infinity, "a finite number above 1")
-  finiteFrom("additiveIncreaseBytes", options.additiveIncreaseBytes ?? 0, 0)
-  finiteFrom("minWindowBytes", options.minWindowBytes ?? 1, 1)
-  if (options.variant === "rtt") finiteFrom("slackPs", options.slackPs ?? 0, 0)
-  else {
+  check("target", target, Number.isFinite(target) && target > 1, "a finite number above 1")
+  const { additiveIncreaseBytes = 0, minWindowBytes = 1 } = options
+  finiteFrom("additiveIncreaseBytes", additiveIncreaseBytes, 0)
+  finiteFrom("minWindowBytes", minWindowBytes, 1)
+  if (options.variant === "rtt") {
+    const { slackPs = 0 } = options
+    finiteFrom("slackPs", slackPs, 0)
+  } else {
     const { markedUtilisation = MARKED_UTILISATION } = options
     check(
       "markedUtilisation",
       markedUtilisation,
-      markedUtilisation > target && markedUtilisation < Infinity,
+      Number.isFinite(markedUtilisation) && markedUtilisation > target,
       `a finite number above target, ${target}`,
     )
   }
@@ -84,6 +90,11 @@ export const checkOptions = (options: HpccFamilyOptions): void => {
 
 /** Throws `HpccFamilyError` when the path has no line rate or no base RTT, both of which are divided by. */
 export const checkPath = (lineRateBps: number, baseRttPs: number): void => {
-  check("lineRateBps", lineRateBps, lineRateBps >= 1 && lineRateBps < Infinity, "a finite rate of at least 1 bit/s")
-  check("baseRttPs", baseRttPs, baseRttPs > 0 && baseRttPs < Infinity, "a finite time above 0")
+  check(
+    "lineRateBps",
+    lineRateBps,
+    Number.isFinite(lineRateBps) && lineRateBps >= 1,
+    "a finite rate of at least 1 bit/s",
+  )
+  check("baseRttPs", baseRttPs, Number.isFinite(baseRttPs) && baseRttPs > 0, "a finite time above 0")
 }

@@ -15,7 +15,7 @@ const failure = (make: () => unknown): unknown => {
 }
 
 describe("hpccFamily, options", () => {
-  it.each<readonly [string, HpccFamilyOptions]>([
+  const wrong: ReadonlyArray<readonly [string, HpccFamilyOptions]> = [
     ["variant", { variant: "int" as "rtt" }],
     ["target", { variant: "rtt", target: 1 }],
     ["target", { variant: "ecn", target: Number.NaN }],
@@ -24,10 +24,31 @@ describe("hpccFamily, options", () => {
     ["slackPs", { variant: "rtt", slackPs: -1 }],
     ["markedUtilisation", { variant: "ecn", markedUtilisation: 1.1 }],
     ["markedUtilisation", { variant: "ecn", target: 2.5 }],
-  ])("refuses a wrong %s", (option, options) => {
+  ]
+  it.each(wrong)("refuses a wrong %s", (option, options) => {
     const error = failure(() => hpccFamily(options))
     expect(error).toBeInstanceOf(HpccFamilyError)
     expect(error).toMatchObject({ _tag: "HpccFamilyError", option })
+  })
+
+  const numbers = wrong.filter(([option, options]) => typeof new Map(Object.entries(options)).get(option) === "number")
+  it.each(numbers)("refuses a %s that is no number", (option, options) => {
+    for (const value of ["1", "0.5", [1], true, null, 1n, {}]) {
+      const error = failure(() => hpccFamily({ ...options, [option]: value } as HpccFamilyOptions))
+      expect(error).toBeInstanceOf(HpccFamilyError)
+      expect(error).toMatchObject({ option, value })
+    }
+  })
+
+  it("refuses options that are none", () => {
+    for (const options of [null, "paper", []]) {
+      const error = failure(() => hpccFamily(options as unknown as HpccFamilyOptions))
+      expect(error).toBeInstanceOf(HpccFamilyError)
+      expect(error).toMatchObject({ option: "options", value: options })
+    }
+    expect(failure(() => hpccFamily(null as unknown as HpccFamilyOptions))).toMatchObject({
+      message: "hpcc by rtt or ecn: options is null, expected an object",
+    })
   })
 
   it("refuses a path without a line rate, or a base round trip", () => {

@@ -1,3 +1,5 @@
+import { shown } from "@rdmakit/protocol"
+
 /** How the congestion control of SRD behaves. Its numbers are rdmakit's own: AWS has published none of them. */
 export interface SrdControlOptions {
   /** Queueing delay that is aimed at, in base RTTs. Above 0. Default 0.5. */
@@ -27,7 +29,7 @@ export class SrdControlError extends Error {
   readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
-    super(`srd: ${option} is ${String(value)}, expected ${expected}`)
+    super(`srd: ${option} is ${shown(value)}, expected ${expected}`)
     this.option = option
     this.value = value
     this.expected = expected

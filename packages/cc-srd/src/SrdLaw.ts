@@ -1,4 +1,4 @@
-import type { PathInfo } from "@rdmakit/protocol"
+import { hasFields, type PathInfo } from "@rdmakit/protocol"
 import { SrdControlError, type SrdControlOptions } from "./SrdControlOptions.ts"
 
 /** Bits in a byte times ps in a second. */
@@ -20,26 +20,37 @@ export class SrdLaw {
 
   /** @throws SrdControlError */
   constructor(options: SrdControlOptions, path: PathInfo) {
+    check("options", options, hasFields(options), "an object")
     const { targetShare = 0.5, beta = 0.25, increaseShare = 1 / 64, fastAfterRounds = 5, keepsUp = 0.9 } = options
     const { initialShare = 1, mostShare = 2, leastPackets = 1 / 16 } = options
     const { lineRateBps, baseRttPs, mtuBytes } = path
     const finite = (option: string, value: number, most: number, expected: string): void =>
-      check(option, value, value > 0 && value <= most, expected)
+      check(option, value, Number.isFinite(value) && value > 0 && value <= most, expected)
     finite("targetShare", targetShare, Number.MAX_VALUE, "a finite number above 0")
-    finite("beta", beta, 1, "above 0, at most 1")
-    finite("increaseShare", increaseShare, 1, "above 0, at most 1")
+    finite("beta", beta, 1, "a number above 0, at most 1")
+    finite("increaseShare", increaseShare, 1, "a number above 0, at most 1")
     check(
       "fastAfterRounds",
       fastAfterRounds,
       Number.isInteger(fastAfterRounds) && fastAfterRounds >= 0,
-      "whole, 0 or more",
+      "an integer of at least 0",
     )
-    check("keepsUp", keepsUp, keepsUp >= 0 && keepsUp <= 1, "0 to 1")
+    check("keepsUp", keepsUp, Number.isFinite(keepsUp) && keepsUp >= 0 && keepsUp <= 1, "a number, 0 to 1")
     finite("initialShare", initialShare, Number.MAX_VALUE, "a finite number above 0")
-    check("mostShare", mostShare, mostShare >= initialShare && mostShare < Infinity, "at least initialShare")
+    check(
+      "mostShare",
+      mostShare,
+      Number.isFinite(mostShare) && mostShare >= initialShare,
+      "a finite number, at least initialShare",
+    )
     finite("leastPackets", leastPackets, Number.MAX_VALUE, "a finite number above 0")
-    check("lineRateBps", lineRateBps, lineRateBps >= 1 && lineRateBps < Infinity, "a finite rate of at least 1 bit/s")
-    check("baseRttPs", baseRttPs, baseRttPs > 0 && baseRttPs < Infinity, "a finite time above 0")
+    check(
+      "lineRateBps",
+      lineRateBps,
+      Number.isFinite(lineRateBps) && lineRateBps >= 1,
+      "a finite rate of at least 1 bit/s",
+    )
+    check("baseRttPs", baseRttPs, Number.isFinite(baseRttPs) && baseRttPs > 0, "a finite time above 0")
     const productBytes = Math.max(mtuBytes, (lineRateBps * baseRttPs) / BIT_PS)
     this.lineRateBps = lineRateBps
     this.baseRttPs = baseRttPs

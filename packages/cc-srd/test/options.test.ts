@@ -15,7 +15,7 @@ const failure = (make: () => unknown): unknown => {
 }
 
 describe("srd, options", () => {
-  it.each<readonly [string, SrdControlOptions]>([
+  const wrong: ReadonlyArray<readonly [string, SrdControlOptions]> = [
     ["targetShare", { targetShare: 0 }],
     ["targetShare", { targetShare: Number.POSITIVE_INFINITY }],
     ["beta", { beta: 1.1 }],
@@ -25,11 +25,32 @@ describe("srd, options", () => {
     ["initialShare", { initialShare: 0 }],
     ["mostShare", { mostShare: 0.5 }],
     ["leastPackets", { leastPackets: 0 }],
-  ])("refuses a wrong %s", (option, options) => {
+  ]
+  it.each(wrong)("refuses a wrong %s", (option, options) => {
     const error = failure(() => srd(options))
     expect(error).toBeInstanceOf(SrdControlError)
     expect(error).toMatchObject({ _tag: "SrdControlError", option })
     expect((error as Error).message).toMatch(new RegExp(`^srd: ${option} is .*, expected `))
+  })
+
+  const numbers = wrong.filter(([option, options]) => typeof new Map(Object.entries(options)).get(option) === "number")
+  it.each(numbers)("refuses a %s that is no number", (option, options) => {
+    for (const value of ["1", "0.5", [1], true, null, 1n, {}]) {
+      const error = failure(() => srd({ ...options, [option]: value } as SrdControlOptions))
+      expect(error).toBeInstanceOf(SrdControlError)
+      expect(error).toMatchObject({ option, value })
+    }
+  })
+
+  it("refuses options that are none", () => {
+    for (const options of [null, "paper", []]) {
+      const error = failure(() => srd(options as unknown as SrdControlOptions))
+      expect(error).toBeInstanceOf(SrdControlError)
+      expect(error).toMatchObject({ option: "options", value: options })
+    }
+    expect(failure(() => srd(null as unknown as SrdControlOptions))).toMatchObject({
+      message: "srd: options is null, expected an object",
+    })
   })
 
   it("refuses a path without a line rate, or a base round trip", () => {

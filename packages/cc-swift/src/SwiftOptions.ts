@@ -1,4 +1,4 @@
-import type { Ack } from "@rdmakit/protocol"
+import { type Ack, hasFields, shown } from "@rdmakit/protocol"
 
 /** Swift as its paper has it (Kumar et al., SIGCOMM 2020, Algorithm 1 and §3.5). Windows are in packets, times in ps. */
 export interface SwiftOptions {
@@ -53,7 +53,7 @@ export class SwiftOptionsError extends Error {
   readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
-    super(`swift: ${option} is ${String(value)}, expected ${expected}`)
+    super(`swift: ${option} is ${shown(value)}, expected ${expected}`)
     this.option = option
     this.value = value
     this.expected = expected
@@ -68,19 +68,20 @@ type Name = keyof SwiftOptions
 
 /** Throws `SwiftOptionsError` at the first option that is out of its range. */
 export const checkOptions = (options: SwiftOptions): void => {
+  check("options", options, hasFields(options), "an object")
   const { variant, beta = 1, maxMdf = 0.5, resetAfter = 1 } = options
   check("variant", variant, variant === "paper", "paper")
   const numbers = options as unknown as Readonly<Record<Name, number | undefined>>
   for (const name of positive) {
     const value = numbers[name]
-    check(name, value, value === undefined || (value > 0 && value < Infinity), "a finite number above 0")
+    check(name, value, value === undefined || (Number.isFinite(value) && value > 0), "a finite number above 0")
   }
   for (const name of atLeastZero) {
     const value = numbers[name]
-    check(name, value, value === undefined || (value >= 0 && value < Infinity), "a finite number of at least 0")
+    check(name, value, value === undefined || (Number.isFinite(value) && value >= 0), "a finite number of at least 0")
   }
-  check("beta", beta, beta > 0 && beta <= 1, "above 0, at most 1")
-  check("maxMdf", maxMdf, maxMdf > 0 && maxMdf < 1, "above 0, below 1")
+  check("beta", beta, Number.isFinite(beta) && beta > 0 && beta <= 1, "a number above 0, at most 1")
+  check("maxMdf", maxMdf, Number.isFinite(maxMdf) && maxMdf > 0 && maxMdf < 1, "a number above 0, below 1")
   check("resetAfter", resetAfter, Number.isSafeInteger(resetAfter) && resetAfter >= 1, "an integer of at least 1")
   const { flowScalingMinPackets: low = defaults.flowScalingMinPackets, flowScalingMaxPackets: high } = options
   check(
@@ -114,8 +115,13 @@ const atLeastZero: ReadonlyArray<Name> = ["hopScalePs", "hops", "flowScalingRang
 
 /** Throws `SwiftOptionsError` when the path has no line rate or no base RTT, by which windows and rates are reckoned. */
 export const checkPath = (lineRateBps: number, baseRttPs: number): void => {
-  check("lineRateBps", lineRateBps, lineRateBps >= 1 && lineRateBps < Infinity, "a finite rate of at least 1 bit/s")
-  check("baseRttPs", baseRttPs, baseRttPs > 0 && baseRttPs < Infinity, "a finite time above 0")
+  check(
+    "lineRateBps",
+    lineRateBps,
+    Number.isFinite(lineRateBps) && lineRateBps >= 1,
+    "a finite rate of at least 1 bit/s",
+  )
+  check("baseRttPs", baseRttPs, Number.isFinite(baseRttPs) && baseRttPs > 0, "a finite time above 0")
 }
 
 /**

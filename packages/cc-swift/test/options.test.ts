@@ -16,7 +16,7 @@ describe("swift, options", () => {
     expect(swift({ variant: "paper" })).toMatchObject({ name: "swift/paper", needs: ["rtt"] })
   })
 
-  it.each<readonly [string, Partial<SwiftOptions>]>([
+  const wrong: ReadonlyArray<readonly [string, Partial<SwiftOptions>]> = [
     ["variant", { variant: "falcon" as "paper" }],
     ["baseTargetPs", { baseTargetPs: 0 }],
     ["baseTargetPs", { baseTargetPs: Number.NaN }],
@@ -36,10 +36,31 @@ describe("swift, options", () => {
     ["resetAfter", { resetAfter: 0.5 }],
     ["endpointTargetPs", { endpointTargetPs: 0 }],
     ["endpointDelayPs", { endpointDelayPs: 5 as unknown as () => number }],
-  ])("refuses a wrong %s", (option, options) => {
+  ]
+  it.each(wrong)("refuses a wrong %s", (option, options) => {
     const error = failure(() => swift({ variant: "paper", ...options }))
     expect(error).toBeInstanceOf(SwiftOptionsError)
     expect(error).toMatchObject({ _tag: "SwiftOptionsError", option })
+  })
+
+  const numbers = wrong.filter(([option, options]) => typeof new Map(Object.entries(options)).get(option) === "number")
+  it.each(numbers)("refuses a %s that is no number", (option, options) => {
+    for (const value of ["1", "0.5", [1], true, null, 1n, {}]) {
+      const error = failure(() => swift({ variant: "paper", ...options, [option]: value } as SwiftOptions))
+      expect(error).toBeInstanceOf(SwiftOptionsError)
+      expect(error).toMatchObject({ option, value })
+    }
+  })
+
+  it("refuses options that are none", () => {
+    for (const options of [null, "paper", []]) {
+      const error = failure(() => swift(options as unknown as SwiftOptions))
+      expect(error).toBeInstanceOf(SwiftOptionsError)
+      expect(error).toMatchObject({ option: "options", value: options })
+    }
+    expect(failure(() => swift(null as unknown as SwiftOptions))).toMatchObject({
+      message: "swift: options is null, expected an object",
+    })
   })
 
   it("refuses a path without a line rate or a base RTT", () => {

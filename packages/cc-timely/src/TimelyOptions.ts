@@ -1,4 +1,4 @@
-import type { RateWindow } from "@rdmakit/protocol"
+import { hasFields, type RateWindow, shown } from "@rdmakit/protocol"
 
 /**
  * The window that bounds the bytes in flight (HPCC §5.1 calls it TIMELY+win).
@@ -86,7 +86,7 @@ export class TimelyOptionsError extends Error {
   readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
-    super(`timely: ${option} is ${String(value)}, expected ${expected}`)
+    super(`timely: ${option} is ${shown(value)}, expected ${expected}`)
     this.option = option
     this.value = value
     this.expected = expected
@@ -97,8 +97,6 @@ const check = (option: string, value: unknown, legal: boolean, expected: string)
   if (!legal) throw new TimelyOptionsError(option, value, expected)
 }
 
-const finite = (value: number): boolean => value > -Infinity && value < Infinity
-
 const checkInteger = (option: string, value: number | undefined, least: number): void =>
   check(
     option,
@@ -108,24 +106,35 @@ const checkInteger = (option: string, value: number | undefined, least: number):
   )
 
 const checkAtLeast = (option: string, value: number | undefined, least: number): void =>
-  check(option, value, value === undefined || (value >= least && finite(value)), `a finite number of at least ${least}`)
+  check(
+    option,
+    value,
+    value === undefined || (Number.isFinite(value) && value >= least),
+    `a finite number of at least ${least}`,
+  )
 
 const checkAbove = (option: string, value: number | undefined, bound: number): void =>
-  check(option, value, value === undefined || (value > bound && finite(value)), `a finite number above ${bound}`)
+  check(
+    option,
+    value,
+    value === undefined || (Number.isFinite(value) && value > bound),
+    `a finite number above ${bound}`,
+  )
 
 /** Throws `TimelyOptionsError` at the first option that is out of its range. */
 export const checkOptions = (options: TimelyOptions): void => {
+  check("options", options, hasFields(options), "an object")
   const { variant, alpha = 1, beta = 1, window = "none" } = options
   check("variant", variant, ["paper", "ns3", "patched"].includes(variant), "paper, ns3 or patched")
-  check("alpha", alpha, alpha > 0 && alpha <= 1, "above 0, at most 1")
-  check("beta", beta, beta > 0 && beta <= 1, "above 0, at most 1")
+  check("alpha", alpha, Number.isFinite(alpha) && alpha > 0 && alpha <= 1, "a number above 0, at most 1")
+  check("beta", beta, Number.isFinite(beta) && beta > 0 && beta <= 1, "a number above 0, at most 1")
   checkAbove("minRttPs", options.minRttPs, 0)
   checkAtLeast("lowThresholdPs", options.lowThresholdPs, 0)
   // "patched" measures how far an RTT is above T_low in units of T_low.
   if (variant === "patched") checkAbove("lowThresholdPs", options.lowThresholdPs, 0)
   const low = options.lowThresholdPs ?? defaults.lowThresholdPs
-  const high = options.highThresholdPs ?? (variant === "patched" ? patchedDefaults : defaults).highThresholdPs
-  check("highThresholdPs", high, high > low && finite(high), `a finite time above T_low, ${low} ps`)
+  const { highThresholdPs: high = (variant === "patched" ? patchedDefaults : defaults).highThresholdPs } = options
+  check("highThresholdPs", high, Number.isFinite(high) && high > low, `a finite time above T_low, ${low} ps`)
   check("window", window, ["none", "fixed", "variable"].includes(window), "none, fixed or variable")
   if (options.variant === "ns3") {
     checkInteger("additiveIncreaseBps", options.additiveIncreaseBps, 0)
@@ -140,7 +149,12 @@ export const checkOptions = (options: TimelyOptions): void => {
     checkInteger("hyperAfter", options.hyperAfter, 1)
     checkAtLeast("hyperFactor", options.hyperFactor, 1)
     const { leastFactor = 0.5 } = options
-    check("leastFactor", leastFactor, leastFactor >= 0 && leastFactor < 1, "at least 0, below 1")
+    check(
+      "leastFactor",
+      leastFactor,
+      Number.isFinite(leastFactor) && leastFactor >= 0 && leastFactor < 1,
+      "a number, at least 0, below 1",
+    )
   } else {
     const { law = "patched" } = options
     check("law", law, law === "patched" || law === "gradient", "patched or gradient")
@@ -149,7 +163,12 @@ export const checkOptions = (options: TimelyOptions): void => {
 
 /** Throws `TimelyOptionsError` when the path has no line rate. */
 export const checkPath = (lineRateBps: number): void =>
-  check("lineRateBps", lineRateBps, lineRateBps >= 1 && finite(lineRateBps), "a finite rate of at least 1 bit/s")
+  check(
+    "lineRateBps",
+    lineRateBps,
+    Number.isFinite(lineRateBps) && lineRateBps >= 1,
+    "a finite rate of at least 1 bit/s",
+  )
 
 /** TIMELY §4.3, and the attributes of HPCC's ns-3 code. */
 export const defaults = {

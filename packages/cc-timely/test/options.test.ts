@@ -18,7 +18,7 @@ describe("timely, options", () => {
     }
   })
 
-  it.each<readonly [string, TimelyOptions]>([
+  const wrong: ReadonlyArray<readonly [string, TimelyOptions]> = [
     // B40: the gradient is divided by it.
     ["minRttPs", { variant: "paper", minRttPs: 0 }],
     ["minRttPs", { variant: "ns3", minRttPs: 0 }],
@@ -43,10 +43,31 @@ describe("timely, options", () => {
     ["hyperFactor", { variant: "paper", hyperFactor: 0.5 }],
     ["leastFactor", { variant: "paper", leastFactor: 1 }],
     ["law", { variant: "patched", law: "none" as "patched" }],
-  ])("refuses a wrong %s", (option, options) => {
+  ]
+  it.each(wrong)("refuses a wrong %s", (option, options) => {
     const error = failure(() => timely(options))
     expect(error).toBeInstanceOf(TimelyOptionsError)
     expect(error).toMatchObject({ _tag: "TimelyOptionsError", option })
+  })
+
+  const numbers = wrong.filter(([option, options]) => typeof new Map(Object.entries(options)).get(option) === "number")
+  it.each(numbers)("refuses a %s that is no number", (option, options) => {
+    for (const value of ["1", "0.5", [1], true, null, 1n, {}]) {
+      const error = failure(() => timely({ ...options, [option]: value } as TimelyOptions))
+      expect(error).toBeInstanceOf(TimelyOptionsError)
+      expect(error).toMatchObject({ option, value })
+    }
+  })
+
+  it("refuses options that are none", () => {
+    for (const options of [null, "paper", []]) {
+      const error = failure(() => timely(options as unknown as TimelyOptions))
+      expect(error).toBeInstanceOf(TimelyOptionsError)
+      expect(error).toMatchObject({ option: "options", value: options })
+    }
+    expect(failure(() => timely(null as unknown as TimelyOptions))).toMatchObject({
+      message: "timely: options is null, expected an object",
+    })
   })
 
   it("refuses a path without a line rate", () => {

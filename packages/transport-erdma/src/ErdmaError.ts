@@ -1,3 +1,5 @@
+import { shown } from "@rdmakit/protocol"
+
 /** An option that eRDMA cannot work with. */
 export class ErdmaError extends Error {
   readonly _tag = "ErdmaError"
@@ -10,7 +12,7 @@ export class ErdmaError extends Error {
   readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
-    super(`erdma: ${option} is ${String(value)}, expected ${expected}`)
+    super(`erdma: ${option} is ${shown(value)}, expected ${expected}`)
     this.option = option
     this.value = value
     this.expected = expected

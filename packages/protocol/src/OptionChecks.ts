@@ -1,0 +1,46 @@
+import type { Feedback } from "./Controller.ts"
+
+/** A value as a message shows it, whatever a program that no compiler has checked has given. */
+export const shown = (value: unknown): string => {
+  if (typeof value === "string") return `"${value}"`
+  if (value === undefined) return "nothing"
+  if (value === null || typeof value === "number" || typeof value === "boolean") return String(value)
+  return Array.isArray(value) ? "an array" : typeof value === "object" ? "an object" : `a ${typeof value}`
+}
+
+/** Whether it may have fields: an object, and no array. */
+export const hasFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** How a package refuses an option with its own error, unless it is legal. */
+export type OptionCheck = (option: string, value: unknown, legal: boolean, expected: string) => void
+
+const FEEDBACKS: ReadonlyArray<unknown> = ["rtt", "ecn", "cnp", "int", "pint"] satisfies ReadonlyArray<Feedback>
+
+/** Refuses what is no `ControllerFactory`, and names the field. @param option what holds it */
+export const checkFactory = (check: OptionCheck, controller: unknown, option = "controller"): void => {
+  if (!hasFields(controller)) {
+    check(option, controller, false, "a controller's factory, an object")
+    return
+  }
+  const { name, needs, make } = controller
+  const isList = Array.isArray(needs) && needs.every((need) => FEEDBACKS.includes(need))
+  check(`${option}.name`, name, typeof name === "string", "the controller's name, a text")
+  check(`${option}.needs`, needs, isList, `a list of ${FEEDBACKS.join(", ")}`)
+  check(`${option}.make`, make, typeof make === "function", "a function that makes a controller")
+}
+
+const SIZES = ["dataBytes", "telemetryBytes", "leastBytes", "ackBytes", "cnpBytes", "pfcBytes"] as const
+
+/** Refuses what is no `Framing`, and names the field. */
+export const checkFraming = (check: OptionCheck, framing: unknown): void => {
+  if (!hasFields(framing)) {
+    check("framing", framing, false, "a framing, an object")
+    return
+  }
+  check("framing.name", framing.name, typeof framing.name === "string", "the framing's name, a text")
+  for (const size of SIZES) {
+    const value = framing[size]
+    check(`framing.${size}`, value, Number.isSafeInteger(value) && Number(value) >= 0, "a whole number of at least 0")
+  }
+}

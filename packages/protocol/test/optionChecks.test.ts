@@ -1,0 +1,49 @@
+import { expect, it } from "vitest"
+import { checkFactory, checkFraming, type Framing, hasFields, shown, unpaced } from "../src/index.ts"
+
+/** The option that is refused, with what was found and expected; undefined: none. */
+const refusal = (attempt: (check: Parameters<typeof checkFactory>[0]) => void): string | undefined => {
+  try {
+    attempt((option, value, legal, expected) => {
+      if (!legal) throw new Error(`${option}: ${shown(value)}, ${expected}`)
+    })
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+it("a message shows any value in words", () => {
+  const values = [undefined, null, "0.5", 0.5, Number.NaN, true, [], {}, Object.create(null), 1n, Symbol("s"), () => 0]
+  expect(values.map(shown)).toEqual([
+    ...["nothing", "null", '"0.5"', "0.5", "NaN", "true", "an array", "an object", "an object"],
+    ...["a bigint", "a symbol", "a function"],
+  ])
+  expect(values.filter(hasFields)).toEqual([{}, Object.create(null)])
+})
+
+it("a controller's factory is one field by field", () => {
+  const whole = { name: "fixed", needs: ["rtt"], make: () => unpaced }
+  const found = (controller: unknown) => refusal((check) => checkFactory(check, controller))
+  expect(found(whole)).toBeUndefined()
+  expect(found(null)).toBe("controller: null, a controller's factory, an object")
+  expect(found(() => whole)).toBe("controller: a function, a controller's factory, an object")
+  expect(found({})).toBe("controller.name: nothing, the controller's name, a text")
+  expect(found({ ...whole, needs: "rtt" })).toBe('controller.needs: "rtt", a list of rtt, ecn, cnp, int, pint')
+  expect(found({ ...whole, needs: ["delay"] })).toBe("controller.needs: an array, a list of rtt, ecn, cnp, int, pint")
+  expect(found({ ...whole, make: {} })).toBe("controller.make: an object, a function that makes a controller")
+})
+
+it("a framing is one field by field", () => {
+  const whole: Framing = {
+    ...{ name: "frames", dataBytes: 90, telemetryBytes: 0, leastBytes: 84 },
+    ...{ ackBytes: 90, cnpBytes: 90, pfcBytes: 84 },
+  }
+  const found = (framing: unknown) => refusal((check) => checkFraming(check, framing))
+  expect(found(whole)).toBeUndefined()
+  expect(found([])).toBe("framing: an array, a framing, an object")
+  for (const field of Object.keys(whole)) {
+    expect(found({ ...whole, [field]: undefined })).toMatch(new RegExp(`^framing.${field}: nothing, `))
+    expect(found({ ...whole, [field]: -1 })).toMatch(new RegExp(`^framing.${field}: -1, `))
+  }
+})
