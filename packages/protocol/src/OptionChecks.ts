@@ -30,6 +30,15 @@ export const checkFactory = (check: OptionCheck, controller: unknown, option = "
   check(`${option}.make`, make, typeof make === "function", "a function that makes a controller")
 }
 
+/** Refuses what is no `VerbsTransport`. @param option what holds it */
+export const checkTransport = (check: OptionCheck, option: string, transport: unknown): void =>
+  check(
+    option,
+    transport,
+    hasFields(transport) && typeof transport.makeEngine === "function",
+    "a transport for the verbs, which has makeEngine",
+  )
+
 const SIZES = ["dataBytes", "telemetryBytes", "leastBytes", "ackBytes", "cnpBytes", "pfcBytes"] as const
 
 /** Refuses what is no `Framing`, and names the field. */

@@ -7,7 +7,7 @@ export type { FlowAddress, FlowCommand, FlowEngine, FlowEvent, FlowTransport, Fr
 export type { Memory, MemoryUser } from "./Memory.ts"
 export { MemoryFault } from "./Memory.ts"
 export type { Nic, NicPorts } from "./Nic.ts"
-export { checkFactory, checkFraming, hasFields, type OptionCheck, shown } from "./OptionChecks.ts"
+export { checkFactory, checkFraming, checkTransport, hasFields, type OptionCheck, shown } from "./OptionChecks.ts"
 export { type RateWindow, startWindow, windowAt } from "./RateWindow.ts"
 export { bytesOf, checkSges, moveSges } from "./Sges.ts"
 export type { StreamConnect, StreamDepths, StreamEnd, StreamEvent, StreamHost, StreamRequest } from "./Streams.ts"

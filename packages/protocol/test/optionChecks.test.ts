@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { checkFactory, checkFraming, type Framing, hasFields, shown, unpaced } from "../src/index.ts"
+import { checkFactory, checkFraming, checkTransport, type Framing, hasFields, shown, unpaced } from "../src/index.ts"
 
 /** The option that is refused, with what was found and expected; undefined: none. */
 const refusal = (attempt: (check: Parameters<typeof checkFactory>[0]) => void): string | undefined => {
@@ -32,6 +32,13 @@ it("a controller's factory is one field by field", () => {
   expect(found({ ...whole, needs: "rtt" })).toBe('controller.needs: "rtt", a list of rtt, ecn, cnp, int, pint')
   expect(found({ ...whole, needs: ["delay"] })).toBe("controller.needs: an array, a list of rtt, ecn, cnp, int, pint")
   expect(found({ ...whole, make: {} })).toBe("controller.make: an object, a function that makes a controller")
+})
+
+it("a transport for the verbs makes engines", () => {
+  const found = (transport: unknown) => refusal((check) => checkTransport(check, "datagrams", transport))
+  expect(found({ makeEngine: () => undefined })).toBeUndefined()
+  for (const wrong of [null, undefined, {}, [], { makeEngine: true }, () => undefined])
+    expect(found(wrong)).toBe(`datagrams: ${shown(wrong)}, a transport for the verbs, which has makeEngine`)
 })
 
 it("a framing is one field by field", () => {

@@ -18,3 +18,8 @@ export class ErdmaError extends Error {
     this.expected = expected
   }
 }
+
+/** Throws `ErdmaError` unless the value is legal. */
+export const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
+  if (!legal) throw new ErdmaError(option, value, expected)
+}

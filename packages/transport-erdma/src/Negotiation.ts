@@ -1,5 +1,5 @@
-import type { ControllerFactory } from "@rdmakit/protocol"
-import { ErdmaError } from "./ErdmaError.ts"
+import { type ControllerFactory, hasFields } from "@rdmakit/protocol"
+import { check, ErdmaError } from "./ErdmaError.ts"
 
 /**
  * Congestion control as the driver numbers it (Linux, erdma.h: enum erdma_cc_alg), and as the extension of an MPA request
@@ -17,7 +17,7 @@ const COMPROMISE: CcAlgorithm = CcAlgorithm.Cubic
  */
 export const negotiate = (ours: number, theirs: number): number => {
   for (const [option, value] of [["ours", ours] as const, ["theirs", theirs] as const])
-    if (!(Number.isInteger(value) && value >= 0 && value <= 15)) throw new ErdmaError(option, value, "0 to 15")
+    check(option, value, Number.isInteger(value) && value >= 0 && value <= 15, "an integer of 0 to 15")
   return ours === theirs ? ours : COMPROMISE
 }
 
@@ -27,12 +27,13 @@ export type ControllerList = Readonly<Partial<Record<number, ControllerFactory>>
 /** The controller of a connection between ends that ask for these. @throws ErdmaError when the list has it not */
 export const negotiatedController = (controllers: ControllerList, ours: number, theirs: number): ControllerFactory => {
   const algorithm = negotiate(ours, theirs)
+  check("controllers", controllers, hasFields(controllers), "controllers' factories by their numbers, an object")
   const controller = controllers[algorithm]
   if (controller === undefined)
     throw new ErdmaError(
-      "controllers",
-      `[${Object.keys(controllers).join(", ")}]`,
-      `one with number ${algorithm} in it`,
+      `controllers.${algorithm}`,
+      controller,
+      `the controller with number ${algorithm}, beside [${Object.keys(controllers).join(", ")}]`,
     )
   return controller
 }

@@ -1,6 +1,6 @@
-import type { FlowAddress, FlowTransport, Framing } from "@rdmakit/protocol"
+import { checkFraming, type FlowAddress, type FlowTransport, type Framing, hasFields } from "@rdmakit/protocol"
 import { murmur3 } from "@rdmakit/units"
-import { ErdmaError } from "./ErdmaError.ts"
+import { check } from "./ErdmaError.ts"
 
 /** What VXLAN puts in front of a frame, bytes: outer Ethernet 14, IPv4 20, UDP 8 and VXLAN 8 (RFC 7348 §5). */
 export const VXLAN_BYTES = 50
@@ -38,12 +38,14 @@ export const tunnelPort = ({ node, peer, udpPort, peerUdpPort }: FlowAddress): n
  * The flows of a transport through VXLAN tunnels that begin and end at the hosts: switches see the tunnel's ports. The
  * transport is made with a framing of `vxlanFraming`.
  *
- * @throws ErdmaError when its framing is another
+ * @throws ErdmaError when it is no transport, or its framing is another
  */
 export const throughVxlan = (transport: FlowTransport): FlowTransport => {
+  check("transport", transport, hasFields(transport), "a transport of flows, an object")
   const { framing } = transport
-  if (!framing.name.endsWith(SUFFIX))
-    throw new ErdmaError("framing", framing.name, "one made by vxlanFraming, which counts the tunnel's headers")
+  checkFraming(check, framing)
+  const isTunnels = framing.name.endsWith(SUFFIX)
+  check("framing", framing.name, isTunnels, "one made by vxlanFraming, which counts the tunnel's headers")
   return {
     ...transport,
     name: transport.name + SUFFIX,

@@ -1,5 +1,14 @@
 import { Ecn } from "@rdmakit/packet"
-import { type ControllerFactory, type Framing, NEVER, type Time } from "@rdmakit/protocol"
+import {
+  type ControllerFactory,
+  checkFactory,
+  checkFraming,
+  type Framing,
+  hasFields,
+  NEVER,
+  shown,
+  type Time,
+} from "@rdmakit/protocol"
 import { serializationPs } from "@rdmakit/units"
 import { rocev2Framing } from "./Framing.ts"
 
@@ -104,7 +113,7 @@ export class RcOptionsError extends Error {
   readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
-    super(`reliable connection: ${option} is ${String(value)}, expected ${expected}`)
+    super(`reliable connection: ${option} is ${shown(value)}, expected ${expected}`)
     this.option = option
     this.value = value
     this.expected = expected
@@ -119,6 +128,10 @@ export const check = (option: string, value: unknown, legal: boolean, expected: 
 /** Throws `RcOptionsError` unless the value is a whole number of at least `least`. */
 export const checkInteger = (option: string, value: number, least: number): void =>
   check(option, value, Number.isSafeInteger(value) && value >= least, `an integer of at least ${least}`)
+
+/** Throws `RcOptionsError` unless the value is a number, and legal. */
+export const checkTime = (option: string, value: Time, legal: boolean, expected: string): void =>
+  check(option, value, typeof value === "number" && legal, expected)
 
 /**
  * Local ACK Timeout of a queue pair, ps: 4.096 µs · 2^code; code 0 is NEVER (IBTA 1.7 §9.7.6.1.3).
@@ -141,6 +154,8 @@ const REORDER_PACKETS_MAX = 2 ** 20
 
 /** Fills in what is left out. Throws `RcOptionsError` at the first option that is out of its range. */
 export const rcConfig = (options: RcOptions): RcConfig => {
+  check("options", options, hasFields(options), "an object")
+  checkFactory(check, options.controller)
   const { needs } = options.controller
   const selective = options.recovery === "selective-repeat"
   const telemetry = options.telemetry ?? needs.includes("int")
@@ -164,29 +179,35 @@ export const rcConfig = (options: RcOptions): RcConfig => {
     ...options,
   }
   checkInteger("mtuBytes", config.mtuBytes, 1)
+  checkFraming(check, config.framing)
   checkInteger("ackEvery", config.ackEvery, 1)
-  checkInteger("ns3AckBytes", config.ns3AckBytes ?? 0, 0)
-  checkInteger("ns3AckChunkBytes", config.ns3AckChunkBytes ?? 0, 0)
-  check("nakIntervalPs", config.nakIntervalPs, config.nakIntervalPs >= 0, "a time of at least 0, or NEVER")
-  check("ackTimeoutPs", config.ackTimeoutPs, config.ackTimeoutPs > 0, "a time above 0, or NEVER")
+  const { ns3AckBytes = 0, ns3AckChunkBytes = 0 } = config
+  checkInteger("ns3AckBytes", ns3AckBytes, 0)
+  checkInteger("ns3AckChunkBytes", ns3AckChunkBytes, 0)
+  checkTime("nakIntervalPs", config.nakIntervalPs, config.nakIntervalPs >= 0, "a time of at least 0, or NEVER")
+  checkTime("ackTimeoutPs", config.ackTimeoutPs, config.ackTimeoutPs > 0, "a time above 0, or NEVER")
   checkInteger("retryCount", config.retryCount, 0)
   checkRecovery(config)
   check("ecn", config.ecn, [0, 1, 2, 3].includes(config.ecn), "a code point, 0 to 3")
+  for (const option of ["telemetry", "ackDuplicates", "repace", "rateBound"] as const)
+    check(option, config[option], typeof config[option] === "boolean", "true or false")
+  check("pacePs", config.pacePs, typeof config.pacePs === "function", "a function of bytes and a rate")
   return config
 }
 
 const recoveries: ReadonlyArray<RcConfig["recovery"]> = ["go-back-n", "selective-repeat", "go-back-0", "timeout"]
 
 const checkRecovery = (config: RcConfig): void => {
-  const { recovery, ns3BackToZero, ns3AckChunkBytes = 0, mtuBytes, bdpPackets, reorderPackets } = config
+  const { recovery, ns3BackToZero = false, ns3AckChunkBytes = 0, mtuBytes, bdpPackets, reorderPackets } = config
   check("recovery", recovery, recoveries.includes(recovery), recoveries.join(" or "))
   const { restartBytes } = config
   if (restartBytes !== undefined) {
     check("restartBytes", restartBytes, recovery === "go-back-0", "given with go-back-0 alone")
-    const whole = restartBytes > 0 && restartBytes % mtuBytes === 0
+    const whole = Number.isSafeInteger(restartBytes) && restartBytes > 0 && restartBytes % mtuBytes === 0
     check("restartBytes", restartBytes, whole, `a multiple of mtuBytes, ${mtuBytes}`)
   }
-  if (ns3BackToZero === true) {
+  check("ns3BackToZero", ns3BackToZero, typeof ns3BackToZero === "boolean", "true or false")
+  if (ns3BackToZero) {
     check("ns3BackToZero", ns3BackToZero, recovery === "go-back-n", "false unless recovery is go-back-n")
     const whole = ns3AckChunkBytes > 0 && ns3AckChunkBytes % mtuBytes === 0
     check("ns3AckChunkBytes", ns3AckChunkBytes, whole, `a multiple of mtuBytes, ${mtuBytes}, with ns3BackToZero`)
@@ -199,6 +220,6 @@ const checkRecovery = (config: RcConfig): void => {
   }
   const { ackTimeoutHighPs, ackTimeoutPs } = config
   const reached = recovery !== "selective-repeat" || ackTimeoutHighPs >= ackTimeoutPs
-  check("ackTimeoutHighPs", ackTimeoutHighPs, ackTimeoutHighPs > 0 && reached, "a time of at least ackTimeoutPs")
+  checkTime("ackTimeoutHighPs", ackTimeoutHighPs, ackTimeoutHighPs > 0 && reached, "a time of at least ackTimeoutPs")
   checkInteger("ackTimeoutFewPackets", config.ackTimeoutFewPackets, 0)
 }

@@ -1,5 +1,13 @@
 import { Ecn } from "@rdmakit/packet"
-import type { ControllerFactory, Framing, Time } from "@rdmakit/protocol"
+import {
+  type ControllerFactory,
+  checkFactory,
+  checkFraming,
+  type Framing,
+  hasFields,
+  shown,
+  type Time,
+} from "@rdmakit/protocol"
 
 /** How contexts of SRD behave. One object serves all of a world. */
 export interface SrdConfig {
@@ -40,7 +48,7 @@ export class SrdOptionsError extends Error {
   readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
-    super(`srd: ${option} is ${String(value)}, expected ${expected}`)
+    super(`srd: ${option} is ${shown(value)}, expected ${expected}`)
     this.option = option
     this.value = value
     this.expected = expected
@@ -64,7 +72,8 @@ export const srdFraming: Framing = {
   pfcBytes: 84,
 }
 
-const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
+/** Throws `SrdOptionsError` unless the value is legal. */
+export const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
   if (!legal) throw new SrdOptionsError(option, value, expected)
 }
 
@@ -79,6 +88,8 @@ const COUNTS = [
 
 /** Fills in the defaults. @throws SrdOptionsError */
 export const srdConfig = (options: SrdOptions): SrdConfig => {
+  check("options", options, hasFields(options), "an object")
+  checkFactory(check, options.controller)
   const { needs } = options.controller
   const config: SrdConfig = {
     mtuBytes: 4096,
@@ -99,6 +110,7 @@ export const srdConfig = (options: SrdOptions): SrdConfig => {
     const value = config[option]
     check(option, value, Number.isInteger(value) && value >= least && value <= most, `an integer, ${least} to ${most}`)
   }
+  checkFraming(check, config.framing)
   check(
     "overloadFactor",
     config.overloadFactor,

@@ -1,5 +1,13 @@
 import { Ecn } from "@rdmakit/packet"
-import type { ControllerFactory, Framing, Time } from "@rdmakit/protocol"
+import {
+  type ControllerFactory,
+  checkFactory,
+  checkFraming,
+  type Framing,
+  hasFields,
+  shown,
+  type Time,
+} from "@rdmakit/protocol"
 
 /** How TCP connections behave. One object serves every connection of a world. */
 export interface TcpConfig {
@@ -74,7 +82,7 @@ export class TcpTransportError extends Error {
   readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
-    super(`tcp: ${option} is ${String(value)}, expected ${expected}`)
+    super(`tcp: ${option} is ${shown(value)}, expected ${expected}`)
     this.option = option
     this.value = value
     this.expected = expected
@@ -109,6 +117,8 @@ const integers = [
 
 /** Fills in the defaults. @throws TcpTransportError */
 export const tcpConfig = (options: TcpTransportOptions): TcpConfig => {
+  check("options", options, hasFields(options), "an object")
+  checkFactory(check, options.controller)
   const { needs } = options.controller
   const config: TcpConfig = {
     mtuBytes: 1448,
@@ -139,6 +149,7 @@ export const tcpConfig = (options: TcpTransportOptions): TcpConfig => {
       check(option, value, Number.isSafeInteger(value) && value >= least, `an integer of at least ${least}`)
     }
   }
+  checkFraming(check, config.framing)
   check("mtuBytes", config.mtuBytes, config.mtuBytes < 2 ** 31, "below 2^31 bytes")
   check("retryCount", config.retryCount, config.retryCount < 2 ** 16, "below 2^16")
   check("reorderSegments", config.reorderSegments, config.reorderSegments < 2 ** 23, "below 2^23")

@@ -1,7 +1,7 @@
-import type { PeerPath, VerbsTransport } from "@rdmakit/protocol"
+import { checkFactory, checkTransport, hasFields, type PeerPath, type VerbsTransport } from "@rdmakit/protocol"
 import type { TcpConfig } from "@rdmakit/transport-tcp"
 import { type ErdmaOptions, erdmaStream } from "../ErdmaConfig.ts"
-import { ErdmaError } from "../ErdmaError.ts"
+import { check, ErdmaError } from "../ErdmaError.ts"
 import { CcAlgorithm, type ControllerList, negotiatedController } from "../Negotiation.ts"
 import { ErdmaQueuePair } from "./ErdmaQueuePair.ts"
 
@@ -28,16 +28,22 @@ export interface ErdmaVerbsOptions extends ErdmaOptions {
  * @throws ErdmaError when the list of controllers lacks the number asked for or CUBIC; TcpTransportError
  */
 export const erdmaVerbs = (options: ErdmaVerbsOptions): VerbsTransport => {
+  check("options", options, hasFields(options), "an object")
   const { datagrams } = options
+  if (datagrams !== undefined) checkTransport(check, "datagrams", datagrams)
   // The world of devices adds what telemetry takes.
   const stream = erdmaStream({ ...options, telemetryBytes: 0 })
   const { negotiation } = options
   const agreed = new Map<number, TcpConfig>()
   if (negotiation !== undefined) {
+    check("negotiation", negotiation, hasFields(negotiation), "an object")
     const { controllers, congestionControl } = negotiation
+    const isNumber = Number.isInteger(congestionControl) && congestionControl >= 0 && congestionControl <= 15
+    check("negotiation.congestionControl", congestionControl, isNumber, "an integer of 0 to 15")
     // Whatever the peer asks for, one of these two comes of it.
     for (const algorithm of [congestionControl, CcAlgorithm.Cubic]) {
       const controller = negotiatedController(controllers, algorithm, algorithm)
+      checkFactory(check, controller, `negotiation.controllers.${algorithm}`)
       agreed.set(algorithm, erdmaStream({ ...options, controller, telemetryBytes: 0 }))
     }
   }
@@ -59,7 +65,7 @@ export const erdmaVerbs = (options: ErdmaVerbsOptions): VerbsTransport => {
         throw new ErdmaError("type", engine.type, "rc, which is all that the device has")
       }
       if (engine.sharedReceives !== undefined)
-        throw new ErdmaError("sharedReceives", "a shared receive queue", "none: the device has no such queues")
+        throw new ErdmaError("sharedReceives", engine.sharedReceives, "none: the device has no such queues")
       return new ErdmaQueuePair(engine, config)
     },
   }

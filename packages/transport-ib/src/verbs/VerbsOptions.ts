@@ -1,5 +1,5 @@
-import { type ControllerFactory, NEVER, type Time } from "@rdmakit/protocol"
-import { check, checkInteger } from "../RcConfig.ts"
+import { type ControllerFactory, checkFactory, hasFields, NEVER, type Time } from "@rdmakit/protocol"
+import { check, checkInteger, checkTime } from "../RcConfig.ts"
 
 /** How the engines of a verbs transport behave. Settings of one queue pair come with `modify`. */
 export interface VerbsConfig {
@@ -48,6 +48,7 @@ const CNP_INTERVAL_PS = 50e6
 
 /** Fills in what is left out. @throws RcOptionsError at the first option that is out of its range */
 export const verbsConfig = (options: VerbsOptions): VerbsConfig => {
+  check("options", options, hasFields(options), "an object")
   const config: VerbsConfig = {
     recovery: "go-back-n",
     controller: undefined,
@@ -60,6 +61,7 @@ export const verbsConfig = (options: VerbsOptions): VerbsConfig => {
     seed: 0,
     ...options,
   }
+  if (config.controller !== undefined) checkFactory(check, config.controller)
   const { recovery, inFlightPackets, reorderPackets } = config
   check("recovery", recovery, ["go-back-n", "selective-repeat"].includes(recovery), "go-back-n or selective-repeat")
   checkInteger("ackEvery", config.ackEvery, 1)
@@ -67,9 +69,11 @@ export const verbsConfig = (options: VerbsOptions): VerbsConfig => {
   check("inFlightPackets", inFlightPackets, inFlightPackets <= 2 ** 22, "at most 2^22")
   checkInteger("reorderPackets", reorderPackets, 1)
   check("reorderPackets", reorderPackets, reorderPackets <= 2 ** 16, "at most 2^16")
-  check("cnpIntervalPs", config.cnpIntervalPs, config.cnpIntervalPs >= 0, "a time of at least 0, or NEVER")
+  checkTime("cnpIntervalPs", config.cnpIntervalPs, config.cnpIntervalPs >= 0, "a time of at least 0, or NEVER")
   const { earlyRetransmissionPs } = config
-  check("earlyRetransmissionPs", earlyRetransmissionPs, earlyRetransmissionPs > 0, "a time above 0, or NEVER")
+  checkTime("earlyRetransmissionPs", earlyRetransmissionPs, earlyRetransmissionPs > 0, "a time above 0, or NEVER")
+  const { endToEndCredits } = config
+  check("endToEndCredits", endToEndCredits, typeof endToEndCredits === "boolean", "true or false")
   checkInteger("seed", config.seed, 0)
   return config
 }

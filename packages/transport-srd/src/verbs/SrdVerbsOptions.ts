@@ -1,5 +1,5 @@
-import type { Time, VerbsTransport } from "@rdmakit/protocol"
-import { type SrdConfig, type SrdOptions, SrdOptionsError, srdConfig } from "../SrdConfig.ts"
+import { checkTransport, hasFields, type Time, type VerbsTransport } from "@rdmakit/protocol"
+import { check, type SrdConfig, type SrdOptions, srdConfig } from "../SrdConfig.ts"
 
 /** What a device can do (rdma-core, providers/efa/efadv.h: EFADV_DEVICE_ATTR_CAPS_…). */
 export interface EfaCapabilities {
@@ -71,17 +71,38 @@ export interface SrdVerbsConfig {
   readonly seed: number
 }
 
+const CAPABILITIES = ["rdmaRead", "rdmaWrite", "rnrRetry", "cqWithSgid", "unsolicitedWriteRecv"] as const
 const RNR_DELAY_PS = 100e6
 
 /** @throws SrdOptionsError */
 export const srdVerbsConfig = (options: SrdVerbsOptions): SrdVerbsConfig => {
-  const { capabilities = efaGenerations.v3, unsolicitedWrites = false, seed = 0, datagrams: _, ...rest } = options
+  check("options", options, hasFields(options), "an object")
+  const { capabilities = efaGenerations.v3, unsolicitedWrites = false, seed = 0, datagrams, ...rest } = options
   const { rnrDelayPs = RNR_DELAY_PS, ...srd } = rest
-  if (!(rnrDelayPs > 0 && rnrDelayPs < Infinity))
-    throw new SrdOptionsError("rnrDelayPs", rnrDelayPs, "a finite time above 0")
-  if (!Number.isSafeInteger(capabilities.maxRdmaBytes) || capabilities.maxRdmaBytes < 0)
-    throw new SrdOptionsError("capabilities.maxRdmaBytes", capabilities.maxRdmaBytes, "a count of bytes")
-  if (unsolicitedWrites && !capabilities.unsolicitedWriteRecv)
-    throw new SrdOptionsError("unsolicitedWrites", true, "false: the device has not got the capability")
+  check("rnrDelayPs", rnrDelayPs, Number.isFinite(rnrDelayPs) && rnrDelayPs > 0, "a finite time above 0")
+  check("capabilities", capabilities, hasFields(capabilities), "an object, such as one of efaGenerations")
+  for (const capability of CAPABILITIES)
+    check(
+      `capabilities.${capability}`,
+      capabilities[capability],
+      typeof capabilities[capability] === "boolean",
+      "true or false",
+    )
+  const { maxRdmaBytes } = capabilities
+  check(
+    "capabilities.maxRdmaBytes",
+    maxRdmaBytes,
+    Number.isSafeInteger(maxRdmaBytes) && maxRdmaBytes >= 0,
+    "a count of bytes",
+  )
+  check("unsolicitedWrites", unsolicitedWrites, typeof unsolicitedWrites === "boolean", "true or false")
+  check(
+    "unsolicitedWrites",
+    unsolicitedWrites,
+    !unsolicitedWrites || capabilities.unsolicitedWriteRecv,
+    "false: the device has not got the capability",
+  )
+  check("seed", seed, Number.isSafeInteger(seed), "an integer of 32 bits")
+  if (datagrams !== undefined) checkTransport(check, "datagrams", datagrams)
   return { srd: srdConfig(srd), capabilities, unsolicitedWrites, rnrDelayPs, seed: seed >>> 0 }
 }

@@ -42,7 +42,7 @@ export const srdVerbs = (options: SrdVerbsOptions): VerbsTransport => {
           throw new SrdOptionsError("type", engine.type, "srd, which is all that the device has")
         }
         if (engine.sharedReceives !== undefined)
-          throw new SrdOptionsError("sharedReceives", "a shared receive queue", "none: the device has no such queues")
+          throw new SrdOptionsError("sharedReceives", engine.sharedReceives, "none: the device has no such queues")
         return new SrdQueuePair(engine, carrier)
       },
     }
@@ -51,7 +51,7 @@ export const srdVerbs = (options: SrdVerbsOptions): VerbsTransport => {
     ...common,
     open,
     makeEngine: () => {
-      throw new SrdOptionsError("makeEngine", "called of no device", "a transport that a device has opened")
+      throw new SrdOptionsError("device", undefined, "a transport that a device has opened")
     },
   }
 }
