@@ -8,7 +8,7 @@ import { checkedFaults } from "./Impairments.ts"
 import { type Fault, longestPath } from "./LinkFaults.ts"
 import { frameBytesOf, type NetworkContext, type NicFactory, readyListNics, type SwitchFactory } from "./Models.ts"
 import { sharedBufferSwitches } from "./NativeSwitch.ts"
-import { nativeTransport, type TransportSettings } from "./NativeTransport.ts"
+import { nativeTransport, patient, type TransportSettings } from "./NativeTransport.ts"
 import type { WatchdogSettings } from "./PfcWatchdog.ts"
 import type { WorldParts } from "./World.ts"
 
@@ -64,16 +64,18 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
   const faults =
     options.faults === undefined ? undefined : { events: checkedFaults(options.faults, graph), convergencePs }
   const hops = faults === undefined ? routes.maxHops : longestPath(graph, routes, faults)
-  const { makeTransport = (...of) => rcFlows(nativeTransport(settings, ...of)) } = options
-  const transport = makeTransport(controller, Math.max(1, hops))
+  const other = options.makeTransport?.(controller, Math.max(1, hops))
+  const connection = nativeTransport(settings, controller, Math.max(1, hops))
   const telemetryRates = [...new Set(ports.rateBps)].sort((a, b) => a - b)
-  const { ackBytes } = transport.framing
-  const delays = new ExactDelays(routes, ports, { dataBytes: frameBytesOf(transport), ackBytes })
+  const frames = other ?? connection
+  const wire = { dataBytes: frameBytesOf(frames), ackBytes: frames.framing.ackBytes }
+  const delays = new ExactDelays(routes, ports, wire)
   let longest: Time | undefined
   const longestRttPs = (): Time => {
     longest ??= delays.maxima().rttPs
     return longest
   }
+  const transport = other ?? rcFlows(patient(connection, settings, longestRttPs))
   const network: NetworkContext = { graph, ports, transport, controller, telemetryRates, longestRttPs, seed }
   const { switches = sharedBufferSwitches(), nics = readyListNics } = options
   const missing = controller.needs.filter((need) => !supplied.includes(need))

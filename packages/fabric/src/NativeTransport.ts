@@ -1,5 +1,5 @@
 import { Ecn } from "@rdmakit/packet"
-import type { ControllerFactory, Framing } from "@rdmakit/protocol"
+import type { ControllerFactory, Framing, Time } from "@rdmakit/protocol"
 import {
   localAckTimeoutPs,
   ns3Framing,
@@ -46,6 +46,13 @@ export interface TransportSettings
 const MTU_BYTES = 1000
 /** 4.19 ms. */
 const TIMEOUT_CODE = 10
+/** 2.4 hours. */
+const TIMEOUT_CODE_MAX = 31
+/** Of the longest base RTTs of a network, in its default timeout at least: an incast of several tens leaves it alone. */
+const ROUND_TRIPS = 32
+/** The same of IRN's RTO_low and RTO_high: their 100 and 320 µs are for a base RTT of 24 µs (IRN §4.1). */
+const ROUND_TRIPS_LOW = 4
+const ROUND_TRIPS_HIGH = 13
 
 const framingOf = (name: TransportSettings["framing"], kind: TelemetryKind, hops: number): Framing => {
   if (typeof name === "object") return name
@@ -55,7 +62,7 @@ const framingOf = (name: TransportSettings["framing"], kind: TelemetryKind, hops
 /**
  * A reliable connection for these settings: every packet is acknowledged, a gap is told of by one NAK, duplicates are
  * answered, data is ECN-capable, and the timeout is 4.096 µs · 2^10 (IBTA 1.7 §9.7.6.1.3) unless the settings say
- * otherwise. With selective repeat timeouts are those of IRN.
+ * otherwise. With selective repeat timeouts are those of IRN. {@link patient} makes defaults longer on slow networks.
  *
  * @param hops switches on the longest path: room for their telemetry
  * @throws RcOptionsError
@@ -73,4 +80,27 @@ export const nativeTransport = (settings: TransportSettings, controller: Control
     telemetry,
     framing: framingOf(framing, telemetry ? "int" : controller.needs.includes("pint") ? "pint" : "none", hops),
   })
+}
+
+/**
+ * The same with default timeouts that do not fire while a packet of a slow network is only on its way, as a subnet's
+ * Local ACK Timeout follows its packet lifetime (IBTA 1.7 §12.7.34): at least 32 longest base RTTs; with selective
+ * repeat 4, and 13 with more than a few packets in flight. Timeouts that the settings give stay as they are.
+ *
+ * @param longestRttPs the longest base RTT of two hosts, ps; asked for when a timeout is open
+ */
+export const patient = (config: RcConfig, settings: TransportSettings, longestRttPs: () => Time): RcConfig => {
+  const { ackTimeoutPs: low, ackTimeoutHighPs: high } = settings
+  if (config.recovery !== "selective-repeat") {
+    if (low !== undefined) return config
+    const leastPs = ROUND_TRIPS * longestRttPs()
+    let code = TIMEOUT_CODE
+    while (code < TIMEOUT_CODE_MAX && localAckTimeoutPs(code) < leastPs) code++
+    return { ...config, ackTimeoutPs: localAckTimeoutPs(code) }
+  }
+  if (low !== undefined && high !== undefined) return config
+  const rttPs = longestRttPs()
+  const ackTimeoutHighPs = high ?? Math.max(config.ackTimeoutHighPs, ROUND_TRIPS_HIGH * rttPs)
+  const ackTimeoutPs = low ?? Math.max(config.ackTimeoutPs, Math.min(ROUND_TRIPS_LOW * rttPs, ackTimeoutHighPs))
+  return { ...config, ackTimeoutPs, ackTimeoutHighPs }
 }

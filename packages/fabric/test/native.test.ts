@@ -4,6 +4,7 @@ import { dumbbell, fatTree, GraphBuilder, leafSpine, star } from "@rdmakit/topol
 import { Random } from "@rdmakit/units"
 import { describe, expect, it } from "vitest"
 import { ecnRule, headroomBytes, type NativeOptions, nativeParts, sharedBufferSwitches } from "../src/index.ts"
+import { nativeTransport, patient } from "../src/NativeTransport.ts"
 import { incast, lineRate, runFlows } from "./runs.ts"
 
 const controller = hpcc(hpccPresets.simulation)
@@ -55,6 +56,51 @@ it("a run ends where times can no longer be put in order, and says so", () => {
   expect(outcome.unfinished).toHaveLength(1)
   expect(outcome.simulatedPs).toBe(2 ** 60)
   expect(outcome.notes.join()).toContain("ended at 2^60 ps")
+})
+
+describe("default timeouts", () => {
+  const settings = (rate: string, transport: NativeOptions["transport"] = {}) => {
+    const graph = star(3, { rate, delay: "1us" })
+    const rttPs = nativeParts({ graph, controller: lineRate }).parts.path(0, 0, 1, 1).baseRttPs
+    return { rttPs, ...patient(nativeTransport(transport, lineRate, 1), transport, () => rttPs) }
+  }
+
+  it("are 4.19 ms, and IRN's 100 and 320 µs, up to a base RTT of which they are 32, 4 and 13", () => {
+    expect(settings("100Gbps").ackTimeoutPs).toBe(4096e3 * 2 ** 10)
+    expect(settings("1Gbps").ackTimeoutPs).toBe(4096e3 * 2 ** 10)
+    const irn = settings("10Gbps", { recovery: "selective-repeat" })
+    expect([irn.ackTimeoutPs, irn.ackTimeoutHighPs]).toEqual([100e6, 320e6])
+  })
+
+  it("grow with the time that packets take on slow links", () => {
+    // 1,048 and 60 bytes over two links, and 4 µs: 17,732 µs at 1 Mb/s. 32 of them are 567 ms: 4.096 µs · 2^18 is the next.
+    const slow = settings("1Mbps")
+    expect(slow.rttPs).toBe(2 * (1048 + 60) * 8e6 + 4e6)
+    expect(slow.ackTimeoutPs).toBe(4096e3 * 2 ** 18)
+    const irn = settings("1Mbps", { recovery: "selective-repeat" })
+    expect([irn.ackTimeoutPs, irn.ackTimeoutHighPs]).toEqual([4 * slow.rttPs, 13 * slow.rttPs])
+    expect(settings("1bps").ackTimeoutPs).toBe(4096e3 * 2 ** 31)
+  })
+
+  it("leave alone what is given", () => {
+    expect(settings("1Mbps", { ackTimeoutPs: 1e6 }).ackTimeoutPs).toBe(1e6)
+    const given = { recovery: "selective-repeat", ackTimeoutHighPs: 200e6 } as const
+    const high = settings("1Mbps", given)
+    expect([high.ackTimeoutPs, high.ackTimeoutHighPs]).toEqual([200e6, 200e6])
+    const low = settings("1Mbps", { recovery: "selective-repeat", ackTimeoutPs: 1e9 })
+    expect([low.ackTimeoutPs, low.ackTimeoutHighPs]).toEqual([1e9, 13 * low.rttPs])
+  })
+
+  it.each(["100Gbps", "1Gbps", "10Mbps", "1Mbps", "100kbps", "1kbps"])("do not fire needlessly at %s", (rate) => {
+    const graph = star(9, { rate, delay: "1us" })
+    // IRN's RTO_low is short on purpose: an incast of eight outlasts four base RTTs at 100 Gb/s just as well.
+    const incasts = { "go-back-n": 8, timeout: 8, "selective-repeat": 2 } as const
+    for (const [recovery, senders] of Object.entries(incasts)) {
+      const transport = { recovery: recovery as keyof typeof incasts }
+      const { outcome } = runFlows({ graph, controller, transport }, incast(8, "20KB").slice(0, senders))
+      expect([outcome.flowsFinished, outcome.retransmissions]).toEqual([senders, 0])
+    }
+  })
 })
 
 describe("sizes", () => {
