@@ -35,7 +35,7 @@ const rooms: Readonly<Record<string, Room>> = {
   wire: room(0, []),
   pcap: room(0, []),
   protocol: room(1, [], ["packet", "units"]),
-  "transport-iwarp": room(2, [1], ["packet", "units", "wire"]),
+  "transport-iwarp": room(2, [1], ["packet", "units", "wire", "transport-tcp"]),
   "transport-erdma": room(2, [1], ["packet", "units", "transport-tcp", "transport-iwarp"]),
   device: room(2, [1], ["packet", "units", "wire"]),
   cm: room(2, [1], ["packet", "units", "wire"]),

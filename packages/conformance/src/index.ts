@@ -10,6 +10,7 @@ export {
   type PairEvent,
   telemetryAlive,
 } from "./EnginePair.ts"
+export { fixedWindow, flowAddress, flowEnds } from "./flowEnds.ts"
 export { type RandomFlows, type RestlessLaw, randomPath, restlessWindow, runRandomFlows } from "./randomFlows.ts"
 export { SeededDraws } from "./SeededDraws.ts"
 export type { DumbbellFlow } from "./Sender.ts"

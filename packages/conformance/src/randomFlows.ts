@@ -15,8 +15,18 @@ export interface RestlessLaw {
   readonly lost: (window: number, timeout: boolean) => number
 }
 
-/** Congestion control that takes an engine through windows of every size, at line rate. */
-export const restlessWindow = (lawOf: (mtuBytes: number) => RestlessLaw): ControllerFactory => ({
+const bySegments = (mtuBytes: number): RestlessLaw => ({
+  start: 10 * mtuBytes,
+  step: mtuBytes,
+  most: 1e6,
+  lost: (window, timeout) => (timeout ? mtuBytes : Math.max(mtuBytes, window / 2)),
+})
+
+/**
+ * Congestion control that takes an engine through windows of every size, at line rate. By default its window halves with
+ * each loss, is a segment after a timeout, and grows by one with each acknowledgement.
+ */
+export const restlessWindow = (lawOf: (mtuBytes: number) => RestlessLaw = bySegments): ControllerFactory => ({
   name: "restless",
   needs: [],
   make: (_now, { lineRateBps, mtuBytes }) => {

@@ -4,6 +4,7 @@ import { srd } from "@rdmakit/cc-srd"
 import type { BalancerName } from "@rdmakit/fabric"
 import type { ControllerFactory, FlowTransport } from "@rdmakit/protocol"
 import { ErdmaError, type ErdmaOptions, erdmaFlows, throughVxlan, vxlanFraming } from "@rdmakit/transport-erdma"
+import { IwarpError, type IwarpFlowOptions, iwarpFlows } from "@rdmakit/transport-iwarp"
 import { type SrdOptions, SrdOptionsError, srdConfig, srdFlows } from "@rdmakit/transport-srd"
 import { TcpTransportError, type TcpTransportOptions, tcpConfig, tcpFlows, tcpFraming } from "@rdmakit/transport-tcp"
 import type { OptionKind } from "./Controllers.ts"
@@ -42,7 +43,7 @@ export class TransportOptionError extends Error {
   }
 }
 
-const optionErrors = [ErdmaError, SrdOptionsError, TcpTransportError] as const
+const optionErrors = [ErdmaError, IwarpError, SrdOptionsError, TcpTransportError] as const
 
 /** The transport, or its options error as everybody's. */
 const attempt = (make: () => FlowTransport): FlowTransport => {
@@ -57,6 +58,25 @@ const attempt = (make: () => FlowTransport): FlowTransport => {
   }
 }
 
+/** TCP's options, for TCP and for what goes over it. */
+const streamOptions = {
+  leastTimeoutPs: "time",
+  granularityPs: "time",
+  initialTimeoutPs: "time",
+  mostTimeoutPs: "time",
+  retryCount: "number",
+  ackEvery: "number",
+  delayedAckPs: "time",
+  lossDetection: "word",
+  probesInRecovery: "boolean",
+  rateReduction: "boolean",
+  quickAcks: "number",
+  offloadSegments: "number",
+  processingPs: "time",
+  reorderSegments: "number",
+  ecn: "number",
+} as const
+
 /** The transports that scenarios know beside `rc`. */
 export const transports: ReadonlyMap<string, NamedTransport> = new Map<string, NamedTransport>([
   [
@@ -65,21 +85,7 @@ export const transports: ReadonlyMap<string, NamedTransport> = new Map<string, N
       options: {
         mtuBytes: "size",
         overlay: "word",
-        leastTimeoutPs: "time",
-        granularityPs: "time",
-        initialTimeoutPs: "time",
-        mostTimeoutPs: "time",
-        retryCount: "number",
-        ackEvery: "number",
-        delayedAckPs: "time",
-        lossDetection: "word",
-        probesInRecovery: "boolean",
-        rateReduction: "boolean",
-        quickAcks: "number",
-        offloadSegments: "number",
-        processingPs: "time",
-        reorderSegments: "number",
-        ecn: "number",
+        ...streamOptions,
       },
       controller: tcp({ variant: "cubic" }),
       make: ({ overlay = "none", ...options }, controller) =>
@@ -89,6 +95,14 @@ export const transports: ReadonlyMap<string, NamedTransport> = new Map<string, N
           if (overlay !== "vxlan") throw new TcpTransportError("overlay", overlay, "vxlan or none")
           return throughVxlan(tcpFlows(tcpConfig({ ...given, framing: vxlanFraming(tcpFraming) })))
         }),
+    },
+  ],
+  [
+    "iwarp",
+    {
+      options: { ipMtuBytes: "size", telemetryBytes: "size", ...streamOptions },
+      controller: tcp({ variant: "cubic" }),
+      make: (options, controller) => attempt(() => iwarpFlows({ ...options, controller } as IwarpFlowOptions)),
     },
   ],
   [

@@ -61,6 +61,47 @@ controller: { name: ${name} }`)
   })
 })
 
+describe("transport: iwarp", () => {
+  it("carries flows over a network that drops, as TCP does, with CUBIC where nothing else is asked for", async () => {
+    const { inputs, outcome } = await run(`${star}transport: { name: iwarp, options: { leastTimeoutPs: 5ms } }`)
+    expect(inputs.network.controller.name).toBe("cubic")
+    expect(outcome).toMatchObject({ flowsFinished: 8, unfinished: [], pfcPauses: 0 })
+    expect(outcome.dropsByReason["egress-full"]).toBeGreaterThan(0)
+  })
+
+  it.each(["newreno", "dctcp", "hpcc"])("with %s", async (name) => {
+    const { outcome } = await run(`${star}transport: { name: iwarp, options: { leastTimeoutPs: 5ms } }
+controller: { name: ${name} }`)
+    expect(outcome).toMatchObject({ flowsFinished: 8, unfinished: [] })
+  })
+
+  it("takes as much longer than TCP as its headers are longer", async () => {
+    const time = async (transport: string) =>
+      (
+        await run(`topology: { builder: star, hosts: 2 }
+flows: [{ from: 0, to: 1, size: 10MB }]
+transport: ${transport}
+controller: { name: newreno }`)
+      ).outcome.simulatedPs
+    const ratio = (await time("{ name: iwarp }")) / (await time("{ name: tcp }"))
+    // A frame of 1,538 octets carries 1,448 of TCP's and 1,428 of iWARP's.
+    expect(ratio).toBeCloseTo(1448 / 1428, 3)
+  })
+
+  it("refuses options that are none or out of range", async () => {
+    expect(await refused(`${star}transport: { name: iwarp, options: { ipMtuBytes: 100B } }`)).toMatch(
+      /transport\.options\.ipMtuBytes.*576 to 65535/s,
+    )
+    expect(await refused(`${star}transport: { name: iwarp, options: { ackEvery: 0 } }`)).toMatch(
+      /transport\.options\.ackEvery.*an integer of at least 1/s,
+    )
+    expect(await refused(`${star}transport: { name: iwarp, options: { mtuBytes: 1KB } }`)).toMatch(
+      /transport\.options\.mtuBytes/,
+    )
+    expect(await refused(`${star}transport: { name: iwrap }`)).toMatch(/did you mean iwarp/)
+  })
+})
+
 describe("transport: erdma", () => {
   it("carries flows through an overlay that loses packets, by HPCC with round trips where nothing else is asked for", async () => {
     const lossy = star.replace("hosts: 9", "hosts: 9, link: { loss: 0.01 }")

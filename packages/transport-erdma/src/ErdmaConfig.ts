@@ -1,6 +1,7 @@
-import type { ControllerFactory, Framing, Time } from "@rdmakit/protocol"
+import { type ControllerFactory, checkFactory, type Framing, hasFields, type Time } from "@rdmakit/protocol"
+import { FPDU_ALIGNMENT, iwarpFraming, iwarpPayloadBytes } from "@rdmakit/transport-iwarp"
 import { type TcpConfig, tcpConfig } from "@rdmakit/transport-tcp"
-import { ErdmaError } from "./ErdmaError.ts"
+import { check } from "./ErdmaError.ts"
 import { tenantMtuBytes, vxlanFraming } from "./Overlay.ts"
 
 /** How eRDMA behaves. Only the controller has no default. */
@@ -28,34 +29,10 @@ export interface ErdmaOptions {
 }
 
 const US = 1e6
-/** A tagged segment's headers: DDP and RDMAP control 2, STag 4, tagged offset 8 (RFC 5041 §4.2, RFC 5040 §4.1). */
-export const TAGGED_BYTES = 14
-/** An untagged one's: control 2, invalidated STag 4, queue, sequence and offset of the message 12 (RFC 5041 §4.3). */
-export const UNTAGGED_BYTES = 18
-/** MPA's length before a segment, and the field of its CRC behind: erdma refuses CRCs, and the field is there (RFC 5044 §4.1). */
-const FPDU_BYTES = 2 + 4
-/** FPDUs are padded to a multiple of four (RFC 5044 §4.1). */
-const FPDU_ALIGNMENT = 4
-/** IPv4 20, TCP 20 and its time stamps 12 (RFC 7323). */
-const STREAM_BYTES = 52
-/** Ethernet header and FCS 18, preamble and gap 20. */
-const ETHERNET_BYTES = 38
-const LEAST_FRAME_BYTES = 84
 const TELEMETRY_BYTES = 42
 
-/** What a tagged FPDU costs beside its payload, when the payload is a multiple of four. */
-const FPDU_OVERHEAD = FPDU_BYTES + TAGGED_BYTES
-
-/** eRDMA on the wire without its overlay: every segment is one FPDU, with a tagged header. */
-export const erdmaFraming = (telemetryBytes: number): Framing => ({
-  name: "erdma",
-  dataBytes: ETHERNET_BYTES + STREAM_BYTES + FPDU_OVERHEAD,
-  telemetryBytes,
-  leastBytes: LEAST_FRAME_BYTES,
-  ackBytes: ETHERNET_BYTES + STREAM_BYTES + telemetryBytes,
-  cnpBytes: ETHERNET_BYTES + STREAM_BYTES,
-  pfcBytes: LEAST_FRAME_BYTES,
-})
+/** eRDMA on the wire without its overlay: iWARP's WRITEs (erdma refuses CRCs, and their field is there). */
+export const erdmaFraming = (telemetryBytes: number): Framing => ({ ...iwarpFraming(telemetryBytes), name: "erdma" })
 
 /**
  * eRDMA as the stream that carries it: FPDUs aligned with segments (RFC 5044 §5.2), each acknowledged; losses found by
@@ -67,28 +44,32 @@ export const erdmaFraming = (telemetryBytes: number): Framing => ({
  * @throws ErdmaError, TcpTransportError
  */
 export const erdmaStream = (options: ErdmaOptions): TcpConfig => {
+  check("options", options, hasFields(options), "an object")
+  checkFactory(check, options.controller)
   const { controller, underlayMtuBytes = 8550, overlay = "vxlan" } = options
-  if (!(Number.isInteger(underlayMtuBytes) && underlayMtuBytes >= 576 && underlayMtuBytes <= 65_535))
-    throw new ErdmaError("underlayMtuBytes", underlayMtuBytes, "an integer of 576 to 65535")
-  if (overlay !== "vxlan" && overlay !== "none") throw new ErdmaError("overlay", overlay, "vxlan or none")
-  const { telemetryBytes = TELEMETRY_BYTES } = options
-  if (!(Number.isInteger(telemetryBytes) && telemetryBytes >= 0 && telemetryBytes < 256))
-    throw new ErdmaError("telemetryBytes", telemetryBytes, "an integer of 0 to 255")
+  const isMtu = Number.isInteger(underlayMtuBytes) && underlayMtuBytes >= 576 && underlayMtuBytes <= 65_535
+  check("underlayMtuBytes", underlayMtuBytes, isMtu, "an integer of 576 to 65535")
+  check("overlay", overlay, overlay === "vxlan" || overlay === "none", "vxlan or none")
+  const { telemetryBytes = TELEMETRY_BYTES, timeoutSlackPs = 100 * US } = options
+  const { initialTimeoutPs = 1000 * US, mostTimeoutPs = 250_000 * US, retryCount = 15, ackEvery = 1 } = options
+  const isRoom = Number.isInteger(telemetryBytes) && telemetryBytes >= 0 && telemetryBytes < 256
+  check("telemetryBytes", telemetryBytes, isRoom, "an integer of 0 to 255")
+  const isTime = Number.isFinite(timeoutSlackPs) && timeoutSlackPs >= 0
+  check("timeoutSlackPs", timeoutSlackPs, isTime, "a finite time of at least 0")
   const telemetry = controller.needs.includes("int") ? telemetryBytes : 0
   const framing = erdmaFraming(telemetry)
   const inner = overlay === "vxlan" ? tenantMtuBytes(underlayMtuBytes) : underlayMtuBytes
-  const room = inner - STREAM_BYTES - FPDU_OVERHEAD - telemetry
   return tcpConfig({
     controller,
-    mtuBytes: room - (room % FPDU_ALIGNMENT),
+    mtuBytes: iwarpPayloadBytes(inner, telemetry),
     framing: overlay === "vxlan" ? vxlanFraming(framing) : framing,
     alignBytes: FPDU_ALIGNMENT,
     leastTimeoutPs: 1,
-    granularityPs: options.timeoutSlackPs ?? 100 * US,
-    initialTimeoutPs: options.initialTimeoutPs ?? 1000 * US,
-    mostTimeoutPs: options.mostTimeoutPs ?? 250_000 * US,
-    retryCount: options.retryCount ?? 15,
-    ackEvery: options.ackEvery ?? 1,
+    granularityPs: timeoutSlackPs,
+    initialTimeoutPs,
+    mostTimeoutPs,
+    retryCount,
+    ackEvery,
     delayedAckPs: 0,
     quickAcks: 0,
     probesInRecovery: true,

@@ -1,14 +1,9 @@
-import { EnginePair, type EnginePairOptions } from "@rdmakit/conformance"
+import { EnginePair, type EnginePairOptions, fixedWindow, flowEnds } from "@rdmakit/conformance"
 import { PacketPool } from "@rdmakit/packet"
-import {
-  type ControllerFactory,
-  type FlowAddress,
-  type FlowCommand,
-  type FlowEvent,
-  type PathInfo,
-  unpaced,
-} from "@rdmakit/protocol"
+import type { FlowCommand, FlowEvent, PathInfo } from "@rdmakit/protocol"
 import { type ErdmaOptions, erdmaFlows } from "../src/index.ts"
+
+export { fixedWindow } from "@rdmakit/conformance"
 
 export const US = 1e6
 
@@ -24,28 +19,9 @@ export const path: PathInfo = {
   seed: 0,
 }
 
-/** A window that stays as it is. */
-export const fixedWindow = (window: number): ControllerFactory => ({
-  name: "fixed",
-  needs: [],
-  make: (_now, { lineRateBps }) => ({ ...unpaced, window, rate: lineRateBps }),
-})
-
-export const addressOf = (node: number): FlowAddress => ({
-  node,
-  peer: 1 - node,
-  udpPort: node === 0 ? 50_000 : 5001,
-  peerUdpPort: node === 0 ? 5001 : 50_000,
-  priority: 3,
-  flow: node,
-  path,
-})
-
 /** The two ends of a connection, here node 0 and there node 1. */
-export const endsOf = (now: number, options: Partial<ErdmaOptions> = {}) => {
-  const open = erdmaFlows({ controller: fixedWindow(150_000), ...options }).open(1)
-  return [open(now, addressOf(0)), open(now, addressOf(1))] as const
-}
+export const endsOf = (now: number, options: Partial<ErdmaOptions> = {}) =>
+  flowEnds(erdmaFlows({ controller: fixedWindow(150_000), ...options }), now, path)
 
 export interface Setup extends Partial<Omit<EnginePairOptions<FlowCommand, FlowEvent>, "pool" | "ends">> {
   readonly options?: Partial<ErdmaOptions>

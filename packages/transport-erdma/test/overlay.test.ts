@@ -1,9 +1,9 @@
-import { EnginePair } from "@rdmakit/conformance"
+import { EnginePair, flowAddress, flowEnds } from "@rdmakit/conformance"
 import { PacketPool } from "@rdmakit/packet"
 import { tcpConfig, tcpFlows } from "@rdmakit/transport-tcp"
 import { describe, expect, it } from "vitest"
 import { ErdmaError, erdmaFlows, throughVxlan, tunnelPort, VXLAN_PORT, vxlanFraming } from "../src/index.ts"
-import { addressOf, connect, fixedWindow } from "./connection.ts"
+import { connect, fixedWindow, path } from "./connection.ts"
 
 describe("the tunnel's ports", () => {
   it("are a hash of what is inside, from 49,152 on, and 4789", () => {
@@ -17,7 +17,7 @@ describe("the tunnel's ports", () => {
     pair.run()
     for (const [from, ports] of seen) {
       expect(ports >>> 16).toBe(VXLAN_PORT)
-      expect(ports & 0xffff).toBe(tunnelPort(addressOf(from)))
+      expect(ports & 0xffff).toBe(tunnelPort(flowAddress(from, path)))
     }
     expect(new Set(seen.map(([, ports]) => ports)).size).toBe(2)
   })
@@ -25,7 +25,7 @@ describe("the tunnel's ports", () => {
   it("spread the flows of a pair of hosts evenly over the dynamic ports", () => {
     const buckets = new Array<number>(16).fill(0)
     for (let udpPort = 0; udpPort < 16_000; udpPort++) {
-      const port = tunnelPort({ ...addressOf(0), udpPort })
+      const port = tunnelPort({ ...flowAddress(0, path), udpPort })
       expect(port).toBeGreaterThanOrEqual(49_152)
       expect(port).toBeLessThan(65_536)
       buckets[(port - 49_152) >> 10]!++
@@ -39,8 +39,7 @@ describe("any transport through the tunnel", () => {
     const framing = vxlanFraming(tcpConfig({ controller: fixedWindow(1) }).framing)
     const transport = throughVxlan(tcpFlows(tcpConfig({ controller: fixedWindow(20_000), framing, mtuBytes: 1398 })))
     expect(transport.name).toBe("tcp/vxlan")
-    const open = transport.open(1)
-    const pair = new EnginePair({ pool: new PacketPool(), ends: [open(0, addressOf(0)), open(0, addressOf(1))] })
+    const pair = new EnginePair({ pool: new PacketPool(), ends: flowEnds(transport, 0, path) })
     pair.command(0, { message: 0, writeBytes: 13_980 })
     pair.run()
     expect(pair.events.map(({ event }) => event.type)).toEqual(["completed"])

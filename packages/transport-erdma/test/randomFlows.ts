@@ -1,6 +1,5 @@
 import { type End, randomPath, restlessWindow, runRandomFlows, SeededDraws } from "@rdmakit/conformance"
-import { erdmaFlows } from "../src/index.ts"
-import { addressOf } from "./connection.ts"
+import { endsOf } from "./connection.ts"
 
 /** It halves with each loss and grows with each acknowledgement, between a small packet and a hundred. */
 const controller = restlessWindow(() => ({
@@ -16,15 +15,13 @@ const controller = restlessWindow(() => ({
  */
 export const runSeed = (seed: number): ReadonlyArray<string> => {
   const draws = new SeededDraws(seed, 0x6572)
-  const transport = erdmaFlows({
+  const ends = endsOf(0, {
     controller,
     underlayMtuBytes: draws.pick([1000, 1550, 4200, 8550]),
     overlay: draws.pick(["vxlan", "none"]),
     ackEvery: draws.pick([1, 1, 2, 8]),
     retryCount: 40,
   })
-  const open = transport.open(1)
-  const ends = [open(0, addressOf(0)), open(0, addressOf(1))] as const
   return runRandomFlows({
     draws,
     ends,

@@ -1,5 +1,7 @@
 export { FpduReader } from "./FpduReader.ts"
 export { IwarpError } from "./IwarpError.ts"
+export { FPDU_ALIGNMENT, iwarpFraming, iwarpPayloadBytes } from "./IwarpFraming.ts"
 export { IwarpQueuePair, type IwarpStreamMode } from "./IwarpQueuePair.ts"
+export { type IwarpFlowOptions, iwarpFlows } from "./iwarpFlows.ts"
 export { type IwarpOptions, iwarpVerbs } from "./iwarpVerbs.ts"
 export { Cause } from "./rdmap/Cause.ts"

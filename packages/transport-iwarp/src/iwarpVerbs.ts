@@ -1,5 +1,5 @@
 import type { VerbsTransport } from "@rdmakit/protocol"
-import { IwarpError } from "./IwarpError.ts"
+import { check } from "./IwarpError.ts"
 import { IwarpQueuePair } from "./IwarpQueuePair.ts"
 
 export interface IwarpOptions {
@@ -19,15 +19,15 @@ const SEGMENT_BYTES_MAX = 65_000
  * @throws IwarpError
  */
 export const iwarpVerbs = ({ segmentBytes = SEGMENT_BYTES }: IwarpOptions = {}): VerbsTransport => {
-  if (!(Number.isInteger(segmentBytes) && segmentBytes >= 1 && segmentBytes <= SEGMENT_BYTES_MAX))
-    throw new IwarpError("segmentBytes", segmentBytes, `a whole number 1..${SEGMENT_BYTES_MAX}`)
+  const isSize = Number.isInteger(segmentBytes) && segmentBytes >= 1 && segmentBytes <= SEGMENT_BYTES_MAX
+  check("segmentBytes", segmentBytes, isSize, `an integer of 1 to ${SEGMENT_BYTES_MAX}`)
   return {
     types: ["rc"],
     sharedReceives: [],
     makeEngine: (_now, engine) => {
-      if (engine.type !== "rc") throw new IwarpError("type", engine.type, "rc: iWARP has connections alone")
-      if (engine.sharedReceives !== undefined)
-        throw new IwarpError("sharedReceives", "a shared receive queue", "receives of the queue pair's own")
+      check("type", engine.type, engine.type === "rc", "rc: iWARP has connections alone")
+      const { sharedReceives } = engine
+      check("sharedReceives", sharedReceives, sharedReceives === undefined, "receives of the queue pair's own")
       return new IwarpQueuePair(engine, segmentBytes)
     },
   }

@@ -302,6 +302,6 @@ describe("hostile streams", () => {
 
 it("options that cannot be are refused", () => {
   expect(() => engineOf(0, new TestMemory(1), { segmentBytes: 0 })).toThrow(
-    "iwarp: segmentBytes: found 0, expected a whole number 1..65000",
+    "iwarp: segmentBytes is 0, expected an integer of 1 to 65000",
   )
 })

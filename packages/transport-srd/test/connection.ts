@@ -1,15 +1,10 @@
-import { EnginePair, type EnginePairOptions } from "@rdmakit/conformance"
+import { EnginePair, type EnginePairOptions, fixedWindow } from "@rdmakit/conformance"
 import { PacketPool } from "@rdmakit/packet"
-import {
-  type ControllerFactory,
-  type FlowAddress,
-  type FlowCommand,
-  type FlowEvent,
-  makeAck,
-  type PathInfo,
-} from "@rdmakit/protocol"
+import { type FlowAddress, type FlowCommand, type FlowEvent, makeAck, type PathInfo } from "@rdmakit/protocol"
 import { SrdEndpoint, type SrdOptions, srdConfig } from "../src/index.ts"
 import { Records } from "../src/Records.ts"
+
+export { fixedWindow } from "@rdmakit/conformance"
 
 /** 10 Gb/s and 20 µs there and back. */
 export const path: PathInfo = {
@@ -22,26 +17,6 @@ export const path: PathInfo = {
   flow: 0,
   seed: 0,
 }
-
-/** A window that stays as it is; it notes what it is told of losses. */
-export const fixedWindow = (window: number, told: Array<boolean> = []): ControllerFactory => ({
-  name: "fixed",
-  needs: [],
-  make: (_now, { lineRateBps }) => ({
-    window,
-    rate: lineRateBps,
-    nextTimer: Number.POSITIVE_INFINITY,
-    onSent: () => {},
-    onAck: () => false,
-    onCnp: () => false,
-    onLoss: (_time, timeout) => {
-      told.push(timeout)
-      return false
-    },
-    onTimer: () => false,
-    metrics: () => ({}),
-  }),
-})
 
 /** The two ends of a flow, here node 0 and there node 1. */
 export const endsOf = (now: number, options: Partial<SrdOptions> = {}): readonly [SrdEndpoint, SrdEndpoint] => {

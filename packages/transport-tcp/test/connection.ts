@@ -1,14 +1,9 @@
-import { EnginePair, type EnginePairOptions } from "@rdmakit/conformance"
+import { EnginePair, type EnginePairOptions, fixedWindow, flowAddress } from "@rdmakit/conformance"
 import { PacketPool } from "@rdmakit/packet"
-import {
-  type ControllerFactory,
-  type FlowAddress,
-  type FlowCommand,
-  type FlowEvent,
-  makeAck,
-  type PathInfo,
-} from "@rdmakit/protocol"
+import { type FlowCommand, type FlowEvent, makeAck, type PathInfo } from "@rdmakit/protocol"
 import { TcpEndpoint, type TcpTransportOptions, tcpConfig } from "../src/index.ts"
+
+export { fixedWindow } from "@rdmakit/conformance"
 
 /** 10 Gb/s and 20 µs there and back. */
 export const path: PathInfo = {
@@ -22,26 +17,6 @@ export const path: PathInfo = {
   seed: 0,
 }
 
-/** A window that stays as it is; it notes what it is told of losses. */
-export const fixedWindow = (window: number, told: Array<boolean> = []): ControllerFactory => ({
-  name: "fixed",
-  needs: [],
-  make: (_now, { lineRateBps }) => ({
-    window,
-    rate: lineRateBps,
-    nextTimer: Number.POSITIVE_INFINITY,
-    onSent: () => {},
-    onAck: () => false,
-    onCnp: () => false,
-    onLoss: (_time, timeout) => {
-      told.push(timeout)
-      return false
-    },
-    onTimer: () => false,
-    metrics: () => ({}),
-  }),
-})
-
 /** The two ends of a connection, here node 0 and there node 1. */
 export const endsOf = (
   now: number,
@@ -50,16 +25,8 @@ export const endsOf = (
 ): readonly [TcpEndpoint, TcpEndpoint] => {
   const config = tcpConfig({ controller: fixedWindow(20_000), mtuBytes: 1000, ...options })
   const ack = makeAck(1)
-  const end = (node: number): FlowAddress => ({
-    node,
-    peer: 1 - node,
-    udpPort: node === 0 ? 50_000 : 5001,
-    peerUdpPort: node === 0 ? 5001 : 50_000,
-    priority: 3,
-    flow: node,
-    path: { ...path, seed },
-  })
-  return [new TcpEndpoint(now, config, ack, end(0)), new TcpEndpoint(now, config, ack, end(1))]
+  const end = (node: number): TcpEndpoint => new TcpEndpoint(now, config, ack, flowAddress(node, { ...path, seed }))
+  return [end(0), end(1)]
 }
 
 export interface Setup extends Partial<Omit<EnginePairOptions<FlowCommand, FlowEvent>, "pool" | "ends">> {

@@ -3,14 +3,6 @@ import { endsOf } from "./connection.ts"
 
 const US = 1e6
 
-/** It halves with each loss, is a segment after a timeout, and grows with each acknowledgement. */
-const controller = restlessWindow((mtuBytes) => ({
-  start: 10 * mtuBytes,
-  step: mtuBytes,
-  most: 1e6,
-  lost: (window, timeout) => (timeout ? mtuBytes : Math.max(mtuBytes, window / 2)),
-}))
-
 /**
  * One connection of a random kind, through a random network, with messages both ways at random times: everything that the
  * seed decides. Returns what is wrong, in words.
@@ -20,7 +12,7 @@ export const runSeed = (seed: number): ReadonlyArray<string> => {
   const ends = endsOf(
     0,
     {
-      controller,
+      controller: restlessWindow(),
       mtuBytes: draws.pick([536, 1000, 1448, 8949]),
       lossDetection: draws.pick(["rack-tlp", "rack-tlp", "sack"]),
       leastTimeoutPs: draws.pick([100, 5000, 200_000]) * US,

@@ -1,0 +1,34 @@
+import { randomPath, restlessWindow, runRandomFlows, SeededDraws } from "@rdmakit/conformance"
+import { endsOf } from "./flows.ts"
+
+const US = 1e6
+
+/**
+ * One connection of a random kind, through a random network, with messages both ways at random times: everything that the
+ * seed decides. Returns what is wrong, in words.
+ */
+export const runSeed = (seed: number): ReadonlyArray<string> => {
+  const draws = new SeededDraws(seed, 0x6977)
+  const ends = endsOf(
+    0,
+    {
+      controller: restlessWindow(),
+      ipMtuBytes: draws.pick([576, 1500, 1500, 9000]),
+      lossDetection: draws.pick(["rack-tlp", "rack-tlp", "sack"]),
+      leastTimeoutPs: draws.pick([100, 5000, 200_000]) * US,
+      initialTimeoutPs: draws.pick([5000, 1_000_000]) * US,
+      ackEvery: draws.pick([1, 2, 2, 8]),
+      delayedAckPs: draws.pick([0, 500, 40_000]) * US,
+      retryCount: 60,
+      mostTimeoutPs: 2e12,
+    },
+    seed,
+  )
+  return runRandomFlows({
+    draws,
+    ends,
+    path: randomPath(draws),
+    sizes: [0, 1, 7, 64, 1000, 1428, 1429, 50_000, 300_000],
+    received: (end) => ends[end].bytesReceived,
+  })
+}
