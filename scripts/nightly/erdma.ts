@@ -6,22 +6,6 @@
  */
 import { runErdmaSeed } from "../../packages/fabric/test/random/erdmaProgram.ts"
 import { runSeed } from "../../packages/transport-erdma/test/randomFlows.ts"
+import { runSeeds } from "../seeds.ts"
 
-const [first = 1000, count = 10_000] = process.argv.slice(2).map(Number)
-if (!(Number.isInteger(first) && Number.isInteger(count) && first >= 0 && count >= 1)) {
-  console.error("erdma: expected a first seed and a count of seeds, whole numbers")
-  process.exit(2)
-}
-let failed = 0
-console.log(`erdma: seeds ${first} to ${first + count - 1}`)
-const judge = (kind: string, seed: number, wrong: ReadonlyArray<string>): void => {
-  if (wrong.length === 0) return
-  failed++
-  console.log(`${kind}, seed ${seed}: erdma.ts ${seed} 1 replays it\n  ${wrong.join("\n  ")}`)
-}
-for (let seed = first; seed < first + count; seed++) {
-  judge("flows", seed, runSeed(seed))
-  judge("verbs", seed, runErdmaSeed(seed).wrong)
-}
-console.log(`${2 * count - failed} passed, ${failed} failed`)
-process.exit(failed === 0 ? 0 : 1)
+await runSeeds("erdma", { flows: runSeed, verbs: (seed) => runErdmaSeed(seed).wrong })
