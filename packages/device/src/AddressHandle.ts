@@ -1,7 +1,8 @@
-import type { AddressVector, Completion, PeerPath } from "@rdmakit/protocol"
+import { type AddressVector, type Completion, type PeerPath, shown } from "@rdmakit/protocol"
 import { formatIpv4, formatIpv6, ipv4OfGid } from "@rdmakit/wire/address"
 import type { DeviceCore } from "./DeviceCore.ts"
 import { DeviceError } from "./DeviceError.ts"
+import { checkFields, checkOctets } from "./Given.ts"
 import type { ProtectionDomain } from "./ProtectionDomain.ts"
 
 /** Paths kept for queue pairs that have sent by one handle. */
@@ -101,15 +102,17 @@ export const checkVector = (core: DeviceCore, verb: string, attribute: string, v
   const refuse = (field: string, problem: string, remedy: string): never => {
     throw new DeviceError("EINVAL", verb, `${attribute}.${field}`, problem, remedy)
   }
-  if (vector.port !== 1) refuse("port", `there is no port ${vector.port}`, "say 1")
+  checkFields(verb, attribute, vector, "give an address vector, with its destinationGid")
+  if (vector.port !== 1) refuse("port", `there is no port ${shown(vector.port)}`, "say 1")
   if (!core.world.gids.some((entry) => entry.index === vector.sourceGidIndex)) {
-    refuse("sourceGidIndex", `the port has no GID ${vector.sourceGidIndex}`, "take one of the GID table")
+    refuse("sourceGidIndex", `the port has no GID ${shown(vector.sourceGidIndex)}`, "take one of the GID table")
   }
+  checkOctets(verb, `${attribute}.destinationGid`, vector.destinationGid, "give 16 octets")
   if (vector.destinationGid.length !== 16) refuse("destinationGid", `${vector.destinationGid.length} octets`, "give 16")
-  if (!isWithin(vector.trafficClass, 0xff)) refuse("trafficClass", `${vector.trafficClass}`, "give 8 bits")
-  if (!isWithin(vector.hopLimit, 0xff)) refuse("hopLimit", `${vector.hopLimit}`, "give 8 bits")
-  if (!isWithin(vector.flowLabel, 0xfffff)) refuse("flowLabel", `${vector.flowLabel}`, "give 20 bits")
-  if (!isWithin(vector.serviceLevel, 15)) refuse("serviceLevel", `${vector.serviceLevel}`, "give 0 to 15")
+  if (!isWithin(vector.trafficClass, 0xff)) refuse("trafficClass", shown(vector.trafficClass), "give 8 bits")
+  if (!isWithin(vector.hopLimit, 0xff)) refuse("hopLimit", shown(vector.hopLimit), "give 8 bits")
+  if (!isWithin(vector.flowLabel, 0xfffff)) refuse("flowLabel", shown(vector.flowLabel), "give 20 bits")
+  if (!isWithin(vector.serviceLevel, 15)) refuse("serviceLevel", shown(vector.serviceLevel), "give 0 to 15")
 }
 
 /**
@@ -123,7 +126,10 @@ export const answerVector = (
   grh: Uint8Array,
   port: number,
 ): AddressVector => {
+  const verb = "create_ah_from_wc"
+  checkFields(verb, "completion", completion, "give what a receive completed with")
   if (completion.sourceGid !== undefined) return vectorTo(core, completion.sourceGid, port)
+  checkOctets(verb, "grh", grh, "give the first 40 octets of a datagram's receive")
   if (!completion.grh || grh.length < GRH_BYTES) {
     throw new DeviceError(
       "EINVAL",
@@ -165,6 +171,7 @@ export const answerVector = (
 
 /** To an address, from the port's first one of the same IP version. @throws DeviceError EINVAL */
 const vectorTo = (core: DeviceCore, destinationGid: Uint8Array, port: number): AddressVector => {
+  checkOctets("create_ah_from_wc", "completion.sourceGid", destinationGid, "give what a receive completed with")
   const from = core.world.gids.find((each) => isMapped(each.gid) === isMapped(destinationGid))
   if (from === undefined) {
     throw new DeviceError(

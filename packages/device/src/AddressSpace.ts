@@ -1,4 +1,6 @@
+import { shown } from "@rdmakit/protocol"
 import { DeviceError } from "./DeviceError.ts"
+import { checkFields } from "./Given.ts"
 
 export const PAGE_BYTES = 4096
 const FIRST_ADDRESS = 0x7f0000000000
@@ -52,7 +54,13 @@ export class AddressSpace {
    */
   allocate(bytes: number, writable: boolean): Allocation {
     if (!Number.isSafeInteger(bytes) || bytes < 1) {
-      throw new DeviceError("EINVAL", "allocate", "bytes", `${bytes} is no size`, "give a whole number from 1 on")
+      throw new DeviceError(
+        "EINVAL",
+        "allocate",
+        "bytes",
+        `${shown(bytes)} is no size`,
+        "give a whole number from 1 on",
+      )
     }
     if (bytes > this.maxBytes - this.bytes) {
       throw new DeviceError(
@@ -78,6 +86,7 @@ export class AddressSpace {
 
   /** Gives memory back. @throws DeviceError EINVAL when it is none of this device's, EBUSY while it is registered */
   release(allocation: Allocation): void {
+    checkFields("release", "allocation", allocation, "release what allocate gave, once")
     const at = this.indexOf(allocation.address)
     const pages = this.allocations[at]
     if (pages === undefined || pages !== allocation) {

@@ -1,4 +1,4 @@
-import type { Completion } from "@rdmakit/protocol"
+import { type Completion, shown } from "@rdmakit/protocol"
 import type { Device } from "./Device.ts"
 import type { DeviceCore } from "./DeviceCore.ts"
 import { DeviceError } from "./DeviceError.ts"
@@ -151,5 +151,5 @@ export class CompletionQueue {
 
 const checkCapacity = (verb: string, capacity: number, most: number): void => {
   if (Number.isSafeInteger(capacity) && capacity >= 1 && capacity <= most) return
-  throw new DeviceError("EINVAL", verb, "capacity", `${capacity} completions`, `say 1 to ${most}`)
+  throw new DeviceError("EINVAL", verb, "capacity", `${shown(capacity)} completions`, `say 1 to ${most}`)
 }

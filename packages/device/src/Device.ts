@@ -1,14 +1,15 @@
 import { Layout, type Packet } from "@rdmakit/packet"
-import type {
-  Adapter,
-  GidEntry,
-  Memory,
-  PeerPath,
-  Time,
-  VerbsEngine,
-  VerbsEvent,
-  VerbsTransport,
-  World,
+import {
+  type Adapter,
+  type GidEntry,
+  type Memory,
+  type PeerPath,
+  shown,
+  type Time,
+  type VerbsEngine,
+  type VerbsEvent,
+  type VerbsTransport,
+  type World,
 } from "@rdmakit/protocol"
 import { hash32 } from "@rdmakit/units"
 import { AddressSpace, type Allocation, PAGE_BYTES } from "./AddressSpace.ts"
@@ -17,6 +18,7 @@ import { CompletionQueue } from "./CompletionQueue.ts"
 import { type DeviceAttributes, type DeviceLimits, limitsOf, type PortAttributes } from "./DeviceAttributes.ts"
 import type { DeviceCore } from "./DeviceCore.ts"
 import { DeviceError } from "./DeviceError.ts"
+import { checkFields } from "./Given.ts"
 import type { MemoryWindow } from "./MemoryWindow.ts"
 import { MulticastGroups } from "./MulticastGroups.ts"
 import { ProtectionDomain, ThreadDomain } from "./ProtectionDomain.ts"
@@ -63,6 +65,7 @@ export class Device implements Adapter {
 
   /** Attaches itself to the world. @throws DeviceError EINVAL */
   constructor(world: World, transport: VerbsTransport, options: DeviceOptions = {}) {
+    checkFields("open_device", "options", options, "give an object, or leave it out")
     const seed = (options.seed ?? 0) >>> 0
     const limits = limitsOf(options.limits ?? {})
     const resources = new Resources()
@@ -150,17 +153,24 @@ export class Device implements Adapter {
     checkPort("query_gid", port)
     const entry = this.world.gids.find((each) => each.index === index)
     if (entry !== undefined) return entry
-    throw new DeviceError("EINVAL", "query_gid", "index", `the port has no GID ${index}`, "take one of the GID table")
+    throw new DeviceError(
+      "EINVAL",
+      "query_gid",
+      "index",
+      `the port has no GID ${shown(index)}`,
+      "take one of the GID table",
+    )
   }
   /** The partition key. @throws DeviceError EINVAL */
   queryPkey(port: number, index: number): number {
     checkPort("query_pkey", port)
     if (index === 0) return DEFAULT_PARTITION
-    throw new DeviceError("EINVAL", "query_pkey", "index", `there is no key ${index}`, "say 0")
+    throw new DeviceError("EINVAL", "query_pkey", "index", `there is no key ${shown(index)}`, "say 0")
   }
 
   /** Memory that the device can reach, zeroed, on pages of 4,096 bytes of its own. @throws DeviceError EINVAL, ENOMEM */
   allocate(bytes: number, options: { readonly writable?: boolean } = {}): Allocation {
+    checkFields("allocate", "options", options, "give an object, or leave it out")
     return this.core.space.allocate(bytes, options.writable ?? true)
   }
   /** @throws DeviceError EBUSY while it is registered, EINVAL */
@@ -290,5 +300,5 @@ const gidAt = (packet: Packet, word: number): Uint8Array => {
 }
 
 const checkPort = (verb: string, port: number): void => {
-  if (port !== 1) throw new DeviceError("EINVAL", verb, "port", `there is no port ${port}`, "say 1")
+  if (port !== 1) throw new DeviceError("EINVAL", verb, "port", `there is no port ${shown(port)}`, "say 1")
 }

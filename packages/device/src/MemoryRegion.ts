@@ -1,8 +1,9 @@
-import { Access, MemoryFault, type MemoryUser, type MwBind } from "@rdmakit/protocol"
+import { Access, hasFields, MemoryFault, type MemoryUser, type MwBind, shown } from "@rdmakit/protocol"
 import type { Pinned } from "./AddressSpace.ts"
 import { PAGE_BYTES } from "./AddressSpace.ts"
 import type { DeviceCore } from "./DeviceCore.ts"
 import { DeviceError } from "./DeviceError.ts"
+import { checkFields } from "./Given.ts"
 import type { MemoryWindow } from "./MemoryWindow.ts"
 import type { ProtectionDomain } from "./ProtectionDomain.ts"
 import type { Bindable, KeyEntry } from "./ProtectionTable.ts"
@@ -47,6 +48,7 @@ export class MemoryRegion implements Bindable {
   private alive = true
 
   constructor(core: DeviceCore, pd: ProtectionDomain, options: RegionOptions) {
+    checkFields("reg_mr", "options", options, "say address, length and access")
     const access = checkAccess("reg_mr", options.access)
     const memory = pin(core, "reg_mr", options, access)
     try {
@@ -119,11 +121,13 @@ export class MemoryRegion implements Bindable {
    */
   rereg(changes: RegionChanges): void {
     this.refuseBusy("rereg_mr", "unbind or invalidate them first")
+    checkFields("rereg_mr", "changes", changes, "give translation, pd or access")
     const { translation, pd } = changes
     if (translation === undefined && pd === undefined && changes.access === undefined) {
       throw new DeviceError("EINVAL", "rereg_mr", undefined, "nothing to change", "give translation, pd or access")
     }
-    if (pd !== undefined && pd.device !== this.domain.device) {
+    if (translation !== undefined) checkFields("rereg_mr", "translation", translation, "say address and length")
+    if (pd !== undefined && (!hasFields(pd) || pd.device !== this.domain.device)) {
       throw new DeviceError("EINVAL", "rereg_mr", "pd", "it is another device's", "take a domain of the same device")
     }
     const access = changes.access === undefined ? this.flags : checkAccess("rereg_mr", changes.access)
@@ -205,13 +209,13 @@ const placeOf = (
 
 /** ib_check_mr_access: who lets a peer write must be able to write. */
 const checkAccess = (verb: string, access: number): number => {
-  const known = access & ~PASSED_OVER
-  if (!Number.isSafeInteger(access) || (known & ~KNOWN) !== 0) {
+  const known = Number.isSafeInteger(access) ? access & ~PASSED_OVER : undefined
+  if (known === undefined || (known & ~KNOWN) !== 0) {
     throw new DeviceError(
       "EINVAL",
       verb,
       "access",
-      `${access} has bits that no access flag has`,
+      `${shown(access)} has bits that no access flag has`,
       "use the bits of Access",
     )
   }
@@ -242,12 +246,12 @@ const pin = (
       "EINVAL",
       verb,
       "length",
-      `${length} is no length of a region`,
+      `${shown(length)} is no length of a region`,
       `give 1 to ${core.limits.maxMrBytes} bytes`,
     )
   }
   if (!isAddress(address)) {
-    throw new DeviceError("EINVAL", verb, "address", `${address} is no address`, "take one that allocate gave")
+    throw new DeviceError("EINVAL", verb, "address", `${shown(address)} is no address`, "take one that allocate gave")
   }
   if (
     iova !== undefined &&
@@ -257,7 +261,7 @@ const pin = (
       "EINVAL",
       verb,
       "iova",
-      `${iova} has another place in its page than the address, or is no address`,
+      `${shown(iova)} has another place in its page than the address, or is no address`,
       "take one below 2^53 that differs from the address by whole pages",
     )
   }

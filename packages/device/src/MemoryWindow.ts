@@ -1,4 +1,4 @@
-import { Access, type MemoryUser, type MwBind } from "@rdmakit/protocol"
+import { Access, type MemoryUser, type MwBind, shown } from "@rdmakit/protocol"
 import type { DeviceCore } from "./DeviceCore.ts"
 import { DeviceError } from "./DeviceError.ts"
 import type { MemoryRegion } from "./MemoryRegion.ts"
@@ -19,7 +19,7 @@ export class MemoryWindow {
 
   constructor(core: DeviceCore, pd: ProtectionDomain, type: 1 | 2) {
     if (type !== 1 && type !== 2) {
-      throw new DeviceError("EINVAL", "alloc_mw", "type", `${type} is no type of window`, "say 1 or 2")
+      throw new DeviceError("EINVAL", "alloc_mw", "type", `${shown(type)} is no type of window`, "say 1 or 2")
     }
     core.resources.claim("memoryWindows", core.limits.maxMw, "alloc_mw")
     const entry = core.memory.add(true, this)

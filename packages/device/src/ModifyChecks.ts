@@ -1,8 +1,9 @@
 /* What `modify` refuses beside the table of states: values out of range, as rxe_qp_chk_attr and the kernel's core do. */
-import { Access, QpState } from "@rdmakit/protocol"
+import { Access, QpState, shown } from "@rdmakit/protocol"
 import { checkVector } from "./AddressHandle.ts"
 import type { DeviceCore } from "./DeviceCore.ts"
 import { DeviceError } from "./DeviceError.ts"
+import { checkFields } from "./Given.ts"
 import { type QpAttributes, qpAttrMask, qpAttrNames } from "./QpAttributes.ts"
 import {
   checkQpTransition,
@@ -19,6 +20,15 @@ const ACCESS = Access.LocalWrite | Access.RemoteWrite | Access.RemoteRead | Acce
 
 const invalid = (attribute: string, problem: string, remedy: string): DeviceError =>
   new DeviceError("EINVAL", VERB, attribute, problem, remedy)
+
+/** Refuses what are no attributes, and states that are none. @throws DeviceError EINVAL */
+export const checkAttributes = (attributes: QpAttributes): void => {
+  checkFields(VERB, "attributes", attributes, "give an object of what is to be set")
+  for (const name of ["state", "currentState"] as const) {
+    const state = attributes[name]
+    if (state !== undefined && !STATES.has(state)) throw invalid(name, `${shown(state)} is none`, "take one of QpState")
+  }
+}
 
 /** Refuses a mask that the transition does not take, and names the attribute. @throws DeviceError EINVAL, EOPNOTSUPP */
 export const checkTransition = (type: DeviceQpType, from: QpState, to: QpState, attributes: QpAttributes): void => {
@@ -58,25 +68,22 @@ const checkRange = (attributes: QpAttributes, name: keyof QpAttributes, most: nu
   const value = attributes[name]
   if (value === undefined) return
   if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= most) return
-  throw invalid(name, `${String(value)} is out of range`, `say 0 to ${most}`)
+  throw invalid(name, `${shown(value)} is out of range`, `say 0 to ${most}`)
 }
 
 /** Refuses values out of range. @throws DeviceError EINVAL */
 export const checkValues = (core: DeviceCore, attributes: QpAttributes): void => {
   const { limits, world } = core
-  const { state, currentState, port, pkeyIndex, accessFlags, pathMtuBytes, address } = attributes
-  if (state !== undefined && !STATES.has(state)) throw invalid("state", `${state} is none`, "take one of QpState")
-  if (currentState !== undefined && !STATES.has(currentState)) {
-    throw invalid("currentState", `${currentState} is none`, "take one of QpState")
-  }
-  if (port !== undefined && port !== 1) throw invalid("port", `there is no port ${port}`, "say 1")
-  if (pkeyIndex !== undefined && pkeyIndex !== 0) throw invalid("pkeyIndex", `there is no key ${pkeyIndex}`, "say 0")
+  const { port, pkeyIndex, accessFlags, pathMtuBytes, address } = attributes
+  if (port !== undefined && port !== 1) throw invalid("port", `there is no port ${shown(port)}`, "say 1")
+  if (pkeyIndex !== undefined && pkeyIndex !== 0)
+    throw invalid("pkeyIndex", `there is no key ${shown(pkeyIndex)}`, "say 0")
   if (accessFlags !== undefined && (!Number.isInteger(accessFlags) || (accessFlags & ~ACCESS) !== 0)) {
-    throw invalid("accessFlags", `${accessFlags} has bits that no access flag has`, "use the bits of Access")
+    throw invalid("accessFlags", `${shown(accessFlags)} has bits that no access flag has`, "use the bits of Access")
   }
   if (pathMtuBytes !== undefined) {
     if (!MTUS.has(pathMtuBytes))
-      throw invalid("pathMtuBytes", `${pathMtuBytes} is no MTU`, "say 256, 512, 1024, 2048 or 4096")
+      throw invalid("pathMtuBytes", `${shown(pathMtuBytes)} is no MTU`, "say 256, 512, 1024, 2048 or 4096")
     if (pathMtuBytes > world.link.mtuBytes) {
       throw invalid("pathMtuBytes", `${pathMtuBytes} is more than the port's`, `say at most ${world.link.mtuBytes}`)
     }

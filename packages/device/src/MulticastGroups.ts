@@ -91,7 +91,7 @@ const wordsOf = (gid: Uint8Array): Group["words"] => {
 
 /** As rdma_is_multicast_addr: ff00::/8, or 224.0.0.0/4 mapped. */
 const checkGroup = (verb: string, gid: Uint8Array): void => {
-  if (gid.length === 16) {
+  if (gid instanceof Uint8Array && gid.length === 16) {
     if (gid[0] === 0xff) return
     const [a, b, c, d] = wordsOf(gid)
     if (a === 0 && b === 0 && c === 0xffff && d >>> 28 === 14) return

@@ -3,6 +3,7 @@ import { AddressHandle, answerVector } from "./AddressHandle.ts"
 import type { Device } from "./Device.ts"
 import type { DeviceCore } from "./DeviceCore.ts"
 import { DeviceError } from "./DeviceError.ts"
+import { wrongType } from "./Given.ts"
 import { MemoryRegion, type RegionOptions } from "./MemoryRegion.ts"
 import { MemoryWindow } from "./MemoryWindow.ts"
 import type { QpOptions } from "./QpOptions.ts"
@@ -114,6 +115,8 @@ export class ProtectionDomain {
         "take a plain domain",
       )
     }
+    if (threadDomain !== undefined && !(threadDomain instanceof ThreadDomain))
+      throw wrongType("alloc_parent_domain", "threadDomain", threadDomain, "give one of allocTd, or leave it out")
     return new ProtectionDomain(this.device, this.core, this, threadDomain)
   }
 

@@ -1,7 +1,8 @@
-import type { QpType } from "@rdmakit/protocol"
+import { hasFields, type QpType, shown } from "@rdmakit/protocol"
 import type { CompletionQueue } from "./CompletionQueue.ts"
 import type { DeviceCore } from "./DeviceCore.ts"
 import { DeviceError } from "./DeviceError.ts"
+import { checkFields } from "./Given.ts"
 import type { ProtectionDomain } from "./ProtectionDomain.ts"
 import type { QpCapabilities } from "./QpAttributes.ts"
 import type { DeviceQpType } from "./QpStateTable.ts"
@@ -31,7 +32,7 @@ export interface QpOptions {
 const carriedType = (type: DeviceQpType): QpType => (type === "gsi" ? "ud" : type)
 
 const checkShared = (core: DeviceCore, pd: ProtectionDomain, type: DeviceQpType, srq: SharedReceiveQueue): void => {
-  if (srq.pd.device !== pd.device)
+  if (!hasFields(srq) || srq.pd?.device !== pd.device)
     throw new DeviceError("EINVAL", "create_qp", "srq", "of another device", "make it on this device")
   if (core.transport.sharedReceives?.includes(carriedType(type)) === false) {
     const problem = `the device's ${type} has no shared receive queues`
@@ -48,6 +49,7 @@ const checkShared = (core: DeviceCore, pd: ProtectionDomain, type: DeviceQpType,
 /** @throws DeviceError EINVAL, EOPNOTSUPP */
 export const checkQpOptions = (core: DeviceCore, pd: ProtectionDomain, options: QpOptions): void => {
   const { limits } = core
+  checkFields("create_qp", "options", options, "say its type, its queues and its capabilities")
   const { capabilities: cap, srq } = options
   const invalid = (attribute: string, problem: string, remedy: string): DeviceError =>
     new DeviceError("EINVAL", "create_qp", attribute, problem, remedy)
@@ -56,7 +58,7 @@ export const checkQpOptions = (core: DeviceCore, pd: ProtectionDomain, options: 
       "EOPNOTSUPP",
       "create_qp",
       "type",
-      `there is no ${options.type}`,
+      `there is no ${shown(options.type)}`,
       "say rc, uc, ud, srd or gsi",
     )
   }
@@ -71,13 +73,14 @@ export const checkQpOptions = (core: DeviceCore, pd: ProtectionDomain, options: 
     ["sendCq", options.sendCq],
     ["recvCq", options.recvCq],
   ] as const) {
-    if (cq.device !== pd.device) throw invalid(name, "of another device", "make it on this device")
+    if (!hasFields(cq) || cq.device !== pd.device) throw invalid(name, "of another device", "make it on this device")
   }
   if (srq !== undefined) checkShared(core, pd, options.type, srq)
+  checkFields("create_qp", "capabilities", cap, "say how much its queues take")
   const check = (name: keyof QpCapabilities, most: number): void => {
     const value = cap[name]
     if (Number.isSafeInteger(value) && value >= 0 && value <= most) return
-    throw invalid(`capabilities.${name}`, `${value} is out of range`, `say 0 to ${most}`)
+    throw invalid(`capabilities.${name}`, `${shown(value)} is out of range`, `say 0 to ${most}`)
   }
   check("maxSendWr", limits.maxQpWr)
   check("maxSendSge", limits.maxSge)

@@ -11,9 +11,10 @@ import type { CompletionQueue } from "./CompletionQueue.ts"
 import type { Device } from "./Device.ts"
 import type { DeviceCore } from "./DeviceCore.ts"
 import { DeviceError } from "./DeviceError.ts"
+import { checkFields, checkList, wrongType } from "./Given.ts"
 import type { MemoryRegion } from "./MemoryRegion.ts"
-import type { MemoryWindow } from "./MemoryWindow.ts"
-import { checkTransition, checkValues } from "./ModifyChecks.ts"
+import { MemoryWindow } from "./MemoryWindow.ts"
+import { checkAttributes, checkTransition, checkValues } from "./ModifyChecks.ts"
 import type { ProtectionDomain } from "./ProtectionDomain.ts"
 import type { QpAttributes, QpCapabilities } from "./QpAttributes.ts"
 import { checkQpOptions, DEFAULT_PARTITION, GSI_QPN, GSI_QUEUE_KEY, type QpOptions } from "./QpOptions.ts"
@@ -64,8 +65,8 @@ export class QueuePair {
   private alive = true
 
   constructor(core: DeviceCore, pd: ProtectionDomain, options: QpOptions) {
-    const { type, sendCq, recvCq, srq } = options
     checkQpOptions(core, pd, options)
+    const { type, sendCq, recvCq, srq } = options
     core.resources.claim("queuePairs", core.limits.maxQp, "create_qp")
     const qpn = type === "gsi" ? GSI_QPN : core.nextQpn()
     if (qpn === undefined) {
@@ -123,6 +124,7 @@ export class QueuePair {
   modify(attributes: QpAttributes): void {
     this.refuseGone("modify_qp")
     const { engine, core } = this
+    checkAttributes(attributes)
     const from = attributes.currentState ?? engine.state
     const to = attributes.state ?? from
     checkTransition(this.type, from, to, attributes)
@@ -198,6 +200,7 @@ export class QueuePair {
     this.refuseGone("post_send")
     const { engine, core } = this
     if (engine.state < QpState.Rts) throw notReady("post_send", engine.state, "RTS")
+    checkList("post_send", "works", works, "give an array of sends")
     const requests = works.map((work) => {
       checkSend(this.type, work, this.bounds)
       return sendRequestOf(this, work)
@@ -243,6 +246,8 @@ export class QueuePair {
    * @throws DeviceError EINVAL, ENOMEM
    */
   bindMw(window: MemoryWindow, bind: WindowBind): number {
+    if (!(window instanceof MemoryWindow)) throw wrongType("bind_mw", "window", window, "give a window of allocMw")
+    checkFields("bind_mw", "bind", bind, "say what the window is bound to")
     if (window.type !== 1) {
       throw new DeviceError("EINVAL", "bind_mw", "window", "a window of type 2", "post BindMw with a key of your own")
     }

@@ -1,6 +1,7 @@
-import type { ReceiveRequest, SharedReceives } from "@rdmakit/protocol"
+import { type ReceiveRequest, type SharedReceives, shown } from "@rdmakit/protocol"
 import type { DeviceCore } from "./DeviceCore.ts"
 import { DeviceError } from "./DeviceError.ts"
+import { checkFields } from "./Given.ts"
 import type { ProtectionDomain } from "./ProtectionDomain.ts"
 import { checkReceive } from "./WorkRequests.ts"
 
@@ -28,6 +29,7 @@ export class SharedReceiveQueue implements SharedReceives {
   private alive = true
 
   constructor(core: DeviceCore, pd: ProtectionDomain, options: SrqOptions) {
+    checkFields("create_srq", "options", options, "say maxWr and maxSge")
     const { maxWr, maxSge, limit = 0 } = options
     check("create_srq", "maxWr", maxWr, 1, core.limits.maxSrqWr)
     check("create_srq", "maxSge", maxSge, 0, core.limits.maxSrqSge)
@@ -85,6 +87,7 @@ export class SharedReceiveQueue implements SharedReceives {
 
   /** Changes its size, or arms the limit. @throws DeviceError EINVAL */
   modify(changes: { readonly maxWr?: number; readonly limit?: number }): void {
+    checkFields("modify_srq", "changes", changes, "say maxWr or limit")
     const { maxWr, limit } = changes
     if (maxWr !== undefined) {
       check("modify_srq", "maxWr", maxWr, Math.max(1, this.count, limit ?? this.limit), this.core.limits.maxSrqWr)
@@ -135,5 +138,5 @@ export class SharedReceiveQueue implements SharedReceives {
 
 const check = (verb: string, attribute: string, value: number, least: number, most: number): void => {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return
-  throw new DeviceError("EINVAL", verb, attribute, `${value} is out of range`, `say ${least} to ${most}`)
+  throw new DeviceError("EINVAL", verb, attribute, `${shown(value)} is out of range`, `say ${least} to ${most}`)
 }

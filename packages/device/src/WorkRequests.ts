@@ -2,11 +2,12 @@
  * What is checked of a work request when it is posted. Keys are not: the transport looks at them when it touches the memory,
  * as NICs do, for they may change between the two.
  */
-import { type ReceiveRequest, type SendRequest, type Sge, WrOpcode } from "@rdmakit/protocol"
-import type { AddressHandle } from "./AddressHandle.ts"
+import { hasFields, type ReceiveRequest, type SendRequest, type Sge, shown, WrOpcode } from "@rdmakit/protocol"
+import { AddressHandle } from "./AddressHandle.ts"
 import { DeviceError } from "./DeviceError.ts"
-import type { MemoryRegion } from "./MemoryRegion.ts"
-import type { MemoryWindow } from "./MemoryWindow.ts"
+import { checkFields, checkList, checkOctets, wrongType } from "./Given.ts"
+import { MemoryRegion } from "./MemoryRegion.ts"
+import { MemoryWindow } from "./MemoryWindow.ts"
 import { GSI_QUEUE_KEY } from "./QpOptions.ts"
 import type { DeviceQpType } from "./QpStateTable.ts"
 
@@ -67,11 +68,13 @@ export const isU32 = (value: number | undefined): boolean =>
 
 /** Bytes of a list. @throws DeviceError EINVAL */
 const checkSges = (verb: string, sges: ReadonlyArray<Sge>, sgeMax: number, messageBytesMax: number): number => {
+  checkList(verb, "sges", sges, "give an array; an empty one for no memory")
   if (sges.length > sgeMax) {
     throw invalid(verb, "sges", `${sges.length} elements`, `the queue was made for ${sgeMax}`)
   }
   let bytes = 0
   for (const sge of sges) {
+    if (!hasFields(sge)) throw wrongType(verb, "sges", sge, "give { address, length, lkey } of each element")
     if (!Number.isSafeInteger(sge.address) || sge.address < 0 || !isU32(sge.length) || !isU32(sge.lkey)) {
       throw invalid(verb, "sges", "an address, a length or an lkey is no number of its range", "see Sge")
     }
@@ -81,8 +84,16 @@ const checkSges = (verb: string, sges: ReadonlyArray<Sge>, sgeMax: number, messa
   return bytes
 }
 
+/** Refuses what is no request, or has no number. @throws DeviceError EINVAL */
+const checkRequest = (verb: string, request: ReceiveRequest): void => {
+  checkFields(verb, "request", request, "give an object, with an id and sges")
+  if (!Number.isSafeInteger(request.id))
+    throw wrongType(verb, "id", request.id, "give a whole number, exact in a double")
+}
+
 /** @throws DeviceError EINVAL */
 export const checkReceive = (verb: string, request: ReceiveRequest, sgeMax: number, messageBytesMax: number): void => {
+  checkRequest(verb, request)
   checkSges(verb, request.sges, sgeMax, messageBytesMax)
 }
 
@@ -102,8 +113,9 @@ export interface SendBounds {
 /** @throws DeviceError EINVAL */
 export const checkSend = (type: DeviceQpType, request: SendWork, bounds: SendBounds): void => {
   const verb = "post_send"
+  checkRequest(verb, request)
   const { opcode, inline } = request
-  const name = NAMES.get(opcode) ?? String(opcode)
+  const name = NAMES.get(opcode) ?? shown(opcode)
   // One that the service has not is posted all the same, and completes with LOC_QP_OP_ERR: so it is with rxe.
   if (!NAMES.has(opcode)) throw invalid(verb, "opcode", name, "use one of WrOpcode")
   if (type === "gsi" && !DATAGRAM.has(opcode)) {
@@ -113,6 +125,7 @@ export const checkSend = (type: DeviceQpType, request: SendWork, bounds: SendBou
   const sgeMax = opcode === WrOpcode.RdmaRead ? Math.min(bounds.maxSendSge, bounds.maxReadSge) : bounds.maxSendSge
   const bytes = checkSges(verb, request.sges, sgeMax, bounds.maxMessageBytes)
   if (inline !== undefined) {
+    checkOctets(verb, "inline", inline, "give octets, or leave it out")
     if (NO_INLINE.has(opcode)) throw invalid(verb, "inline", `${name} sends no octets`, "leave it out")
     if (request.sges.length > 0) throw invalid(verb, "inline", "octets and a list", "give one of them")
     if (inline.length > bounds.maxInlineBytes) {
@@ -126,10 +139,10 @@ export const checkSend = (type: DeviceQpType, request: SendWork, bounds: SendBou
   }
   if (REMOTE.has(opcode)) checkRemote(verb, request)
   if (NEEDS_IMMEDIATE.has(opcode) && !isU32(request.immediate)) {
-    throw invalid(verb, "immediate", `${request.immediate}`, "give 32 bits without sign")
+    throw invalid(verb, "immediate", shown(request.immediate), "give 32 bits without sign")
   }
   if (NEEDS_KEY.has(opcode) && !isU32(request.invalidateKey)) {
-    throw invalid(verb, "invalidateKey", `${request.invalidateKey}`, "give the key to invalidate")
+    throw invalid(verb, "invalidateKey", shown(request.invalidateKey), "give the key to invalidate")
   }
   if (opcode === WrOpcode.BindMw) checkBind(verb, request.bind)
 }
@@ -137,9 +150,14 @@ export const checkSend = (type: DeviceQpType, request: SendWork, bounds: SendBou
 const checkRemote = (verb: string, request: SendWork): void => {
   const { opcode, remoteAddress } = request
   if (!isRemoteAddress(remoteAddress)) {
-    throw invalid(verb, "remoteAddress", `${remoteAddress}`, "give 64 bits without sign; a bigint from 2^53 on")
+    throw invalid(
+      verb,
+      "remoteAddress",
+      typeof remoteAddress === "bigint" ? `${remoteAddress}n` : shown(remoteAddress),
+      "give 64 bits without sign; a bigint from 2^53 on",
+    )
   }
-  if (!isU32(request.remoteKey)) throw invalid(verb, "remoteKey", `${request.remoteKey}`, "give 32 bits without sign")
+  if (!isU32(request.remoteKey)) throw invalid(verb, "remoteKey", shown(request.remoteKey), "give 32 bits without sign")
   const aligned = ATOMIC.has(opcode) || opcode === WrOpcode.AtomicWrite
   if (aligned && BigInt(remoteAddress!) % 8n !== 0n) {
     throw invalid(verb, "remoteAddress", "an atomic's is a multiple of 8", "align it")
@@ -154,6 +172,10 @@ const checkRemote = (verb: string, request: SendWork): void => {
 
 const checkBind = (verb: string, bind: SendBind | undefined): void => {
   if (bind === undefined) throw invalid(verb, "bind", "missing", "say what the window is bound to")
+  checkFields(verb, "bind", bind, "say what the window is bound to")
+  const { window, region } = bind
+  if (!(window instanceof MemoryWindow)) throw wrongType(verb, "bind.window", window, "give a window of allocMw")
+  if (!(region instanceof MemoryRegion)) throw wrongType(verb, "bind.region", region, "give a region of regMr")
   if (!isU32(bind.remoteKey) || (bind.remoteKey ^ bind.window.rkey) >>> 8 !== 0) {
     throw invalid(verb, "bind.remoteKey", "another index than the window's", "change the lowest 8 bits alone")
   }
@@ -200,12 +222,15 @@ const datagramOf = (qp: Poster, work: SendWork): SendRequest => {
   const { datagram, inline } = work
   const verb = "post_send"
   if (datagram === undefined) throw unaddressed(qp.type, work.opcode)
+  checkFields(verb, "datagram", datagram, "say whom the datagram is for")
   const { address, qpn, queueKey } = datagram
+  if (!(address instanceof AddressHandle))
+    throw wrongType(verb, "datagram.address", address, "give an address handle of createAh")
   if (address.pd.number !== qp.pd.number) {
     throw invalid(verb, "datagram.address", "of another protection domain", "make it in this one's")
   }
-  if (!isU32(qpn) || qpn > 0xffffff) throw invalid(verb, "datagram.qpn", `${qpn}`, "give 24 bits")
-  if (!isU32(queueKey)) throw invalid(verb, "datagram.queueKey", `${queueKey}`, "give 32 bits without sign")
+  if (!isU32(qpn) || qpn > 0xffffff) throw invalid(verb, "datagram.qpn", shown(qpn), "give 24 bits")
+  if (!isU32(queueKey)) throw invalid(verb, "datagram.queueKey", shown(queueKey), "give 32 bits without sign")
   const path = qp.type === "srd" ? address.sharedPath : address.pathFor(qp.qpn)
   const to = { path, qpn, queueKey: qp.type === "gsi" ? GSI_QUEUE_KEY : queueKey }
   const plain: Omit<SendWork, "datagram" | "bind"> = work
