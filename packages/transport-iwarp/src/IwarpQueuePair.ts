@@ -168,6 +168,14 @@ export class IwarpQueuePair implements VerbsEngine {
     this.act(now)
   }
 
+  /** It has waited for a stream in vain, in RTR or RTS: it fails, and its work comes back. */
+  handleUnreachable(now: Time): void {
+    if (this.mode !== undefined || this.state < QpState.Rtr || this.state === QpState.Err) return
+    this.context.raise("QP_FATAL")
+    this.toError()
+    this.act(now)
+  }
+
   /** The next octets for the stream, whole units; undefined: none now. */
   pollOctets(now: Time): Uint8Array | undefined {
     const first = this.ahead.shift()

@@ -51,7 +51,11 @@ export class IwarpWorld implements World, MpaStreamHost {
     this.clock = clock
     this.places = places
     this.gids = [{ index: 0, gid: places.gid, type: "rocev2" }]
-    this.rendezvous = new Rendezvous(places, (options) => this.connect(options))
+    this.rendezvous = new Rendezvous(
+      places,
+      (options) => this.connect(options),
+      (engine) => this.missed(engine),
+    )
   }
 
   get now(): Time {
@@ -107,6 +111,7 @@ export class IwarpWorld implements World, MpaStreamHost {
 
   close(): void {
     this.closed = true
+    this.rendezvous.close()
     for (const server of this.servers) closeServer(server)
     for (const stream of [...this.open]) {
       stream.end()
@@ -151,12 +156,20 @@ export class IwarpWorld implements World, MpaStreamHost {
     this.kicked = new Set()
     for (const engine of kicked) {
       const stream = this.byEngine.get(engine)
-      if (stream !== undefined) this.drain(stream)
+      if (stream !== undefined && engine.attached) this.drain(stream)
       else {
+        // A reset has taken the queue pair from its stream.
+        stream?.end()
         this.tell(engine)
         if (!engine.attached) this.rendezvous.look(engine)
       }
     }
+  }
+
+  /** The peer's queue pair has not come. */
+  private missed(engine: IwarpQueuePair): void {
+    engine.handleUnreachable(this.now)
+    this.tell(engine)
   }
 
   private listen(

@@ -1,3 +1,4 @@
+import { NEVER, type Time } from "@rdmakit/protocol"
 import { formatIpv4, formatIpv6, ipv4OfGid } from "@rdmakit/wire/address"
 import { gidOf } from "../Address.ts"
 import { SoftnicError } from "../SoftnicError.ts"
@@ -17,10 +18,20 @@ export interface IwarpOptions {
   readonly host?: string
   /** TCP port at which queue pairs meet that were connected by `modify` alone. Default 4790. */
   readonly meetingPort?: number
+  /**
+   * How long such a queue pair waits in RTR or RTS for its peer's, ps: 1 ms to 2^31 ms, or NEVER for as long as it is
+   * there. Then it fails, with QP_FATAL, and its work is flushed. Default 60 s.
+   */
+  readonly meetingTimeoutPs?: Time
   readonly peers?: ReadonlyArray<IwarpPeer>
 }
 
 const MEETING_PORT = 4790
+/** Its number is told by a process that is there, and programs exchange numbers just before they use them. */
+const MEETING_TIMEOUT_PS = 60e12
+const PS_PER_MS = 1e9
+/** What timers can wait. */
+const TIMER_MS_MAX = 2 ** 31 - 1
 const UNSPECIFIED = new Uint8Array(16)
 
 /** Where devices are: addresses as the verbs have them, and hosts and ports of TCP. */
@@ -28,14 +39,21 @@ export class Places {
   readonly gid: Uint8Array
   readonly host: string
   readonly meetingPort: number
+  /** ms; NEVER: for ever. */
+  readonly meetingTimeoutMs: number
   private readonly peers = new Map<string, IwarpPeer>()
 
   /** @throws SoftnicError */
-  constructor({ address, host = address, meetingPort = MEETING_PORT, peers = [] }: IwarpOptions) {
+  constructor(options: IwarpOptions) {
+    const { address, host = address, meetingPort = MEETING_PORT, meetingTimeoutPs = MEETING_TIMEOUT_PS } = options
     this.gid = gidIn("address", address)
     this.host = host
     this.meetingPort = meetingPort
-    for (const peer of peers) this.peers.set(String(gidIn("peers", peer.address)), peer)
+    this.meetingTimeoutMs = meetingTimeoutPs / PS_PER_MS
+    const isTime = this.meetingTimeoutMs >= 1 && this.meetingTimeoutMs <= TIMER_MS_MAX
+    if (!isTime && meetingTimeoutPs !== NEVER)
+      throw new SoftnicError("meetingTimeoutPs", String(meetingTimeoutPs), "1 ms to 2^31 ms in ps, or NEVER")
+    for (const peer of options.peers ?? []) this.peers.set(String(gidIn("peers", peer.address)), peer)
   }
 
   /** An address of TCP's as the verbs have it; of one that is none, all zeros. */

@@ -1,4 +1,4 @@
-import { QpState, type StreamConnect, type StreamEnd, type StreamRequest } from "@rdmakit/protocol"
+import { NEVER, QpState, type StreamConnect, type StreamEnd, type StreamRequest } from "@rdmakit/protocol"
 import type { IwarpQueuePair } from "@rdmakit/transport-iwarp"
 import { DEPTH } from "./MpaStream.ts"
 import type { Places } from "./Places.ts"
@@ -26,12 +26,21 @@ interface Waiting {
 export class Rendezvous {
   private readonly places: Places
   private readonly connect: (options: StreamConnect) => StreamEnd
+  private readonly onMissed: (engine: IwarpQueuePair) => void
   private readonly engines = new Map<number, IwarpQueuePair>()
+  /** By number of its queue pair: when it has waited long enough. */
+  private readonly deadlines = new Map<number, NodeJS.Timeout>()
   private waiting: Array<Waiting> = []
 
-  constructor(places: Places, connect: (options: StreamConnect) => StreamEnd) {
+  /** @param onMissed is told of a queue pair whose peer has not come in time */
+  constructor(
+    places: Places,
+    connect: (options: StreamConnect) => StreamEnd,
+    onMissed: (engine: IwarpQueuePair) => void,
+  ) {
     this.places = places
     this.connect = connect
+    this.onMissed = onMissed
   }
 
   /** A queue pair without a stream has changed: it may be ready for one. A connection manager's names no peer's number. */
@@ -39,11 +48,13 @@ export class Rendezvous {
     const { state, settings, qpn } = engine
     const ready = state === QpState.Rtr || state === QpState.Rts
     if (!ready || settings.path === undefined || settings.destinationQp === 0) {
-      this.engines.delete(qpn)
+      this.forget(qpn)
       return
     }
     if (this.engines.get(qpn) === engine) return
+    this.forget(qpn)
     this.engines.set(qpn, engine)
+    this.await(engine)
     const peer = settings.path.destinationGid
     const order = Buffer.compare(this.places.gid, peer) || qpn - settings.destinationQp
     if (order < 0) this.ask(engine)
@@ -52,6 +63,23 @@ export class Rendezvous {
 
   forget(qpn: number): void {
     this.engines.delete(qpn)
+    clearTimeout(this.deadlines.get(qpn))
+    this.deadlines.delete(qpn)
+  }
+
+  /** Nobody waits any more. */
+  close(): void {
+    for (const qpn of [...this.engines.keys()]) this.forget(qpn)
+  }
+
+  private await(engine: IwarpQueuePair): void {
+    const { meetingTimeoutMs } = this.places
+    if (meetingTimeoutMs === NEVER) return
+    const miss = (): void => {
+      this.forget(engine.qpn)
+      this.onMissed(engine)
+    }
+    this.deadlines.set(engine.qpn, setTimeout(miss, meetingTimeoutMs).unref())
   }
 
   /** A peer's queue pair asks. */
@@ -79,8 +107,8 @@ export class Rendezvous {
     this.waiting = this.waiting.filter(({ request, wanted, from }) => {
       const engine = this.engines.get(wanted)
       if (engine === undefined || engine.attached || engine.settings.destinationQp !== from) return true
-      this.engines.delete(wanted)
       request.accept(wanted, NONE, depthsOf(engine))
+      if (engine.attached) this.forget(wanted)
       return false
     })
   }
@@ -96,13 +124,17 @@ export class Rendezvous {
     const port = this.places.meetingPortOf(destination)
     const stream = this.connect({ destination, port, privateData, ...depthsOf(engine) })
     stream.onEvent = (event) => {
-      if (event.type === "accepted") {
-        this.engines.delete(qpn)
-        stream.attach(qpn)
+      if (event.type === "closed") return
+      if (this.engines.get(qpn) !== engine) {
+        stream.end()
+        return
+      }
+      if (event.type === "accepted") stream.attach(qpn)
+      if (engine.attached) {
+        this.forget(qpn)
         return
       }
       // The peer's process may not be there yet, or its queue pair: it is asked again for as long as this one waits.
-      if (event.type === "closed" || this.engines.get(qpn) !== engine) return
       setTimeout(() => {
         if (this.engines.get(qpn) === engine) this.ask(engine)
       }, ASK_AGAIN_MS).unref()
