@@ -1,4 +1,6 @@
-import type { Feedback } from "./Controller.ts"
+import type { ControllerFactory, Feedback } from "./Controller.ts"
+import type { Framing } from "./Flow.ts"
+import type { VerbsTransport } from "./World.ts"
 
 /** A value as a message shows it, whatever a program that no compiler has checked has given. */
 export const shown = (value: unknown): string => {
@@ -9,7 +11,7 @@ export const shown = (value: unknown): string => {
 }
 
 /** Whether it may have fields: an object, and no array. */
-export const hasFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+export const hasFields = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** How a package refuses an option with its own error, unless it is legal. */
@@ -23,7 +25,7 @@ export const checkFactory = (check: OptionCheck, controller: unknown, option = "
     check(option, controller, false, "a controller's factory, an object")
     return
   }
-  const { name, needs, make } = controller
+  const { name, needs, make } = controller as Partial<ControllerFactory>
   const isList = Array.isArray(needs) && needs.every((need) => FEEDBACKS.includes(need))
   check(`${option}.name`, name, typeof name === "string", "the controller's name, a text")
   check(`${option}.needs`, needs, isList, `a list of ${FEEDBACKS.join(", ")}`)
@@ -35,7 +37,7 @@ export const checkTransport = (check: OptionCheck, option: string, transport: un
   check(
     option,
     transport,
-    hasFields(transport) && typeof transport.makeEngine === "function",
+    hasFields(transport) && typeof (transport as Partial<VerbsTransport>).makeEngine === "function",
     "a transport for the verbs, which has makeEngine",
   )
 
@@ -47,9 +49,10 @@ export const checkFraming = (check: OptionCheck, framing: unknown): void => {
     check("framing", framing, false, "a framing, an object")
     return
   }
-  check("framing.name", framing.name, typeof framing.name === "string", "the framing's name, a text")
+  const fields = framing as Partial<Framing>
+  check("framing.name", fields.name, typeof fields.name === "string", "the framing's name, a text")
   for (const size of SIZES) {
-    const value = framing[size]
+    const value = fields[size]
     check(`framing.${size}`, value, Number.isSafeInteger(value) && Number(value) >= 0, "a whole number of at least 0")
   }
 }

@@ -1,10 +1,10 @@
 import type { AddressHandle as DeviceHandle } from "@rdmakit/device"
-import type { AddressVector, GidEntry } from "@rdmakit/protocol"
+import { type AddressVector, type GidEntry, hasFields } from "@rdmakit/protocol"
 import type { Effect } from "effect"
 import type { DeviceState } from "./DeviceState.ts"
 import { chooseGid, parseGid } from "./Gid.ts"
 import { Lifetime } from "./Lifetime.ts"
-import { hasFields, type VerbsError, wrongType } from "./VerbsError.ts"
+import { type VerbsError, wrongType } from "./VerbsError.ts"
 
 /** Where packets go (struct ibv_ah_attr). */
 export interface Address {

@@ -5,13 +5,13 @@ import {
   type MemoryRegion as DeviceRegion,
   type MemoryWindow as DeviceWindow,
 } from "@rdmakit/device"
-import type { Sge } from "@rdmakit/protocol"
+import { hasFields, type Sge } from "@rdmakit/protocol"
 import { Effect } from "effect"
 import type { DeviceState } from "./DeviceState.ts"
 import { Lifetime } from "./Lifetime.ts"
 import { type AccessName, accessBits, accessNames } from "./Names.ts"
 import type { ProtectionDomain } from "./ProtectionDomain.ts"
-import { attempt, hasFields, VerbsError, wrongType } from "./VerbsError.ts"
+import { attempt, VerbsError, wrongType } from "./VerbsError.ts"
 
 /** Memory of a peer, as work requests name it. Plain data: it may travel by any channel. */
 export interface RemoteMemory {

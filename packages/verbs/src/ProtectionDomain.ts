@@ -1,16 +1,16 @@
 import type { ProtectionDomain as DeviceDomain, ThreadDomain as DeviceThread, QpCapabilities } from "@rdmakit/device"
-import type { Completion, QpType } from "@rdmakit/protocol"
+import { type Completion, hasFields, type QpType } from "@rdmakit/protocol"
 import { parseSize, UnitError } from "@rdmakit/units"
 import { Effect, Random, type Scope } from "effect"
 import { type Address, AddressHandle, vectorOf } from "./AddressHandle.ts"
-import type { CompletionQueue } from "./CompletionQueue.ts"
+import { CompletionQueue } from "./CompletionQueue.ts"
 import type { DeviceState } from "./DeviceState.ts"
 import { Lifetime, scoped } from "./Lifetime.ts"
 import { Allocation, MemoryRegion, MemoryWindow, placeIn, type RegionPlace } from "./MemoryRegion.ts"
 import { type AccessName, accessBits } from "./Names.ts"
 import { QueuePair } from "./QueuePair.ts"
 import { SharedReceiveQueue } from "./SharedReceiveQueue.ts"
-import { hasFields, VerbsError, wrongType } from "./VerbsError.ts"
+import { checkFields, VerbsError, wrongType } from "./VerbsError.ts"
 
 /** What a queue pair is made of (struct ibv_qp_init_attr). */
 export interface QueuePairOptions {
@@ -127,7 +127,15 @@ export class ProtectionDomain {
   queuePair(options: QueuePairOptions): Effect.Effect<QueuePair, VerbsError, Scope.Scope> {
     return Effect.flatMap(Random.nextIntBetween(0, PSN_COUNT), (drawn) =>
       scoped(() => {
+        const verb = "create_qp"
+        checkFields(verb, "options", options, "give { type, cq }, and what else differs")
         const { type, cq, receiveCq = cq, srq, capabilities, signalAll = false, gidIndex, psn = drawn } = options
+        for (const [attribute, queue] of [["cq", cq] as const, ["receiveCq", receiveCq] as const])
+          if (!(queue instanceof CompletionQueue))
+            throw wrongType(verb, attribute, queue, "give what `completionQueue` made")
+        if (srq !== undefined && !(srq instanceof SharedReceiveQueue))
+          throw wrongType(verb, "srq", srq, "give what `sharedReceiveQueue` made, or leave it out")
+        if (!Number.isSafeInteger(psn)) throw wrongType(verb, "psn", psn, "give 24 bits")
         const handle = this.handle.createQp({
           type,
           sendCq: cq.handle,
@@ -149,8 +157,11 @@ export class ProtectionDomain {
     /** SRQ_LIMIT_REACHED comes once when fewer receives are left. Default 0: never. */
     readonly limit?: number
   }): Effect.Effect<SharedReceiveQueue, VerbsError, Scope.Scope> {
-    const { maxSge = CAPABILITIES.maxRecvSge } = options
-    return scoped(() => new SharedReceiveQueue(this.state, this.handle.createSrq({ ...options, maxSge })))
+    return scoped(() => {
+      checkFields("create_srq", "options", options, "give { maxWr }, and what else differs")
+      const { maxSge = CAPABILITIES.maxRecvSge } = options
+      return new SharedReceiveQueue(this.state, this.handle.createSrq({ ...options, maxSge }))
+    })
   }
 
   /** Where datagrams go (ibv_create_ah). Fails with EHOSTUNREACH when nobody can be there. */

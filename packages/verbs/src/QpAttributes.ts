@@ -1,9 +1,9 @@
 import type { QpAttributes as DeviceAttributes, QpQuery as DeviceQuery, QpCapabilities } from "@rdmakit/device"
-import type { AddressVector, GidEntry } from "@rdmakit/protocol"
+import { type AddressVector, type GidEntry, hasFields } from "@rdmakit/protocol"
 import { type Address, vectorOf } from "./AddressHandle.ts"
 import { type AccessName, accessBits, accessNames, type StateName, stateName, stateOf } from "./Names.ts"
 import { ackTimeout, rnrTimer, type TimeCode, type TimeSetting } from "./Timing.ts"
-import { hasFields, wrongType } from "./VerbsError.ts"
+import { wrongType } from "./VerbsError.ts"
 
 type InWords = "state" | "currentState" | "accessFlags" | "timeout" | "minRnrTimer" | "address" | "alternatePath"
 

@@ -1,22 +1,22 @@
 import type { QueuePair as DeviceQp, SendWork } from "@rdmakit/device"
-import { type Completion, type QpType, type ReceiveRequest, WcStatus } from "@rdmakit/protocol"
+import { type Completion, hasFields, type QpType, type ReceiveRequest, WcStatus } from "@rdmakit/protocol"
 import { Effect, type Scope } from "effect"
 import type { Address } from "./AddressHandle.ts"
 import type { CompletionQueue, WorkOwner } from "./CompletionQueue.ts"
 import type { DeviceState } from "./DeviceState.ts"
 import { chooseGid, formatGid, parseGid } from "./Gid.ts"
 import { Lifetime, type Lifetimes } from "./Lifetime.ts"
-import type { MemoryRange, MemoryWindow, RemoteMemory } from "./MemoryRegion.ts"
+import { type MemoryRange, MemoryWindow, type RemoteMemory } from "./MemoryRegion.ts"
 import { type AccessName, type StateName, stateName } from "./Names.ts"
 import { attributesOf, type QpAttributes, type QpStatus, statusOf } from "./QpAttributes.ts"
 import type { TimeSetting } from "./Timing.ts"
-import { attempt, refusalOf, type VerbsError } from "./VerbsError.ts"
+import { attempt, refusalOf, type VerbsError, wrongType } from "./VerbsError.ts"
 import {
   atomicWriteWork,
   type BindOptions,
   bindPlace,
   bindWork,
-  checkId,
+  checkRequest,
   compareAndSwapWork,
   fetchAndAddWork,
   foundIn,
@@ -166,6 +166,7 @@ export class QueuePair implements WorkOwner {
 
   /** RESET to INIT: it takes receives. */
   toInit(settings: InitSettings = {}): Effect.Effect<void, VerbsError> {
+    if (!hasFields(settings)) return noSettings(settings)
     const { accessFlags = DEFAULT_ACCESS, queueKey = DEFAULT_QUEUE_KEY } = settings
     return this.modify("INIT", { port: 1, pkeyIndex: 0, ...(this.isDatagram ? { queueKey } : { accessFlags }) })
   }
@@ -173,6 +174,8 @@ export class QueuePair implements WorkOwner {
   /** INIT to RTR: it receives. @param peer none for UD and SRD */
   toRtr(peer?: Endpoint, settings: RtrSettings = {}): Effect.Effect<void, VerbsError> {
     if (peer === undefined || this.isDatagram) return this.modify("RTR")
+    if (!hasFields(peer)) return noPeer(peer)
+    if (!hasFields(settings)) return noSettings(settings)
     return Effect.suspend(() => {
       const { path, responderResources = DEFAULT_DEPTH, minRnrTimer = DEFAULT_RNR_TIMER } = settings
       const own = this.handle.device.queryPort(1).activeMtuBytes
@@ -189,6 +192,7 @@ export class QueuePair implements WorkOwner {
 
   /** RTR to RTS: it sends. */
   toRts(settings: RtsSettings = {}): Effect.Effect<void, VerbsError> {
+    if (!hasFields(settings)) return noSettings(settings)
     if (this.type === "srd") {
       const { rnrRetry } = settings
       return this.modify("RTS", { sendPsn: this.psn, ...(rnrRetry === undefined ? {} : { rnrRetry }) })
@@ -205,6 +209,7 @@ export class QueuePair implements WorkOwner {
 
   /** RESET to RTS, for RC and UC. The peer does the same with this side's `endpoint`. */
   connect(peer: Endpoint, settings: ConnectSettings = {}): Effect.Effect<void, VerbsError> {
+    if (!hasFields(peer)) return noPeer(peer)
     return this.toInit(settings).pipe(Effect.andThen(this.toRtr(peer, settings)), Effect.andThen(this.toRts(settings)))
   }
 
@@ -228,7 +233,7 @@ export class QueuePair implements WorkOwner {
    */
   postSend(work: SendWork): void {
     try {
-      checkId("post_send", work.id)
+      checkRequest("post_send", work)
       this.handle.postSend(work)
     } catch (thrown) {
       throw refusalOf(thrown)
@@ -238,7 +243,7 @@ export class QueuePair implements WorkOwner {
   /** Posts a receive, without waiting (ibv_post_recv). As `postSend`. @throws VerbsError EINVAL in RESET, ENOMEM */
   postReceive(request: ReceiveRequest): void {
     try {
-      checkId("post_recv", request.id)
+      checkRequest("post_recv", request)
       this.handle.postRecv(request)
     } catch (thrown) {
       throw refusalOf(thrown)
@@ -306,6 +311,8 @@ export class QueuePair implements WorkOwner {
   }
   /** Binds a window to part of a region. @returns the window's key from now on, to tell the peer */
   bind(window: MemoryWindow, options: BindOptions & WorkFlags): Effect.Effect<number, WorkError> {
+    if (!(window instanceof MemoryWindow))
+      return Effect.fail(wrongType("bind_mw", "window", window, "give what `memoryWindow` made"))
     if (window.type === 2) {
       return Effect.suspend(() => {
         const remoteKey = nextKey(window.rkey)
@@ -333,7 +340,7 @@ export class QueuePair implements WorkOwner {
    * datagram its sender; of UD the first 40 octets are the network header.
    */
   receive(into: LocalMemory = []): Effect.Effect<Completion, WorkError> {
-    return this.receiveCq.await(this, "receive", (id) => this.handle.postRecv({ id, sges: sgesOf(into) }))
+    return this.receiveCq.await(this, "receive", (id) => this.handle.postRecv({ id, sges: sgesOf(into, "post_recv") }))
   }
 
   /** Listens to a multicast group until the scope ends (ibv_attach_mcast). UD alone. */
@@ -380,3 +387,9 @@ export class QueuePair implements WorkOwner {
 }
 
 const sent = (id: number) => ({ id, signaled: true })
+
+const noSettings = (settings: unknown): Effect.Effect<never, VerbsError> =>
+  Effect.fail(wrongType("modify_qp", "settings", settings, "give an object, or leave it out"))
+
+const noPeer = (peer: unknown): Effect.Effect<never, VerbsError> =>
+  Effect.fail(wrongType("modify_qp", "peer", peer, "give the peer's endpoint, { gid, qpn, psn, mtuBytes }"))

@@ -4,7 +4,7 @@ import type { Effect } from "effect"
 import type { DeviceState } from "./DeviceState.ts"
 import { Lifetime } from "./Lifetime.ts"
 import { attempt, refusalOf, type VerbsError } from "./VerbsError.ts"
-import { checkId } from "./Work.ts"
+import { checkRequest } from "./Work.ts"
 
 /** Receives for many queue pairs (struct ibv_srq). It ends with its scope. */
 export class SharedReceiveQueue {
@@ -36,7 +36,7 @@ export class SharedReceiveQueue {
    */
   post(request: ReceiveRequest): void {
     try {
-      checkId("post_srq_recv", request.id)
+      checkRequest("post_srq_recv", request)
       this.handle.post(request)
     } catch (thrown) {
       throw refusalOf(thrown)

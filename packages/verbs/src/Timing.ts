@@ -1,5 +1,6 @@
+import { hasFields } from "@rdmakit/protocol"
 import { formatTime, MICROSECOND, NANOSECOND, NEVER, type Time, tryParseTime, UnitError } from "@rdmakit/units"
-import { hasFields, VerbsError, wrongType } from "./VerbsError.ts"
+import { VerbsError, wrongType } from "./VerbsError.ts"
 
 /**
  * A span of time as queue pairs are told it: a text with its unit, such as "640us", which is rounded up to the next span that

@@ -1,4 +1,5 @@
 import { type Errno as DeviceErrno, DeviceError } from "@rdmakit/device"
+import { hasFields, shown } from "@rdmakit/protocol"
 import { Data, Effect } from "effect"
 
 /** Names of errno that calls are refused with. */
@@ -21,14 +22,6 @@ export class VerbsError extends Data.TaggedError("VerbsError")<{
   }
 }
 
-/** A value as a message shows it, whatever it is. */
-const shown = (value: unknown): string => {
-  if (typeof value === "string") return `"${value}"`
-  if (value === undefined) return "nothing"
-  if (value === null || typeof value === "number" || typeof value === "boolean") return String(value)
-  return Array.isArray(value) ? "an array" : typeof value === "object" ? "an object" : `a ${typeof value}`
-}
-
 /** Refuses a value that no compiler has checked. */
 export const wrongType = (verb: string, attribute: string, found: unknown, remedy: string): VerbsError =>
   new VerbsError({ errno: "EINVAL", verb, attribute, problem: `found ${shown(found)}`, remedy })
@@ -40,9 +33,10 @@ export const checkWhole = (verb: string, attribute: string, value: number, least
   throw wrongType(verb, attribute, value, `give ${grouped(least)} to ${grouped(most)}`)
 }
 
-/** Whether it may have fields: an object, and no array. */
-export const hasFields = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+/** Refuses what is no object. @throws VerbsError EINVAL */
+export const checkFields = (verb: string, attribute: string, value: unknown, remedy: string): void => {
+  if (!hasFields(value)) throw wrongType(verb, attribute, value, remedy)
+}
 
 /** What a call has thrown, as this package says it. A fault of ours stays what it is. */
 export const refusalOf = (thrown: unknown): VerbsError => {

@@ -1,9 +1,9 @@
 import type { SendWork } from "@rdmakit/device"
-import { type Sge, WrOpcode } from "@rdmakit/protocol"
-import type { AddressHandle } from "./AddressHandle.ts"
-import type { MemoryRange, MemoryRegion, MemoryWindow, RemoteMemory } from "./MemoryRegion.ts"
+import { type ReceiveRequest, type Sge, WrOpcode } from "@rdmakit/protocol"
+import { AddressHandle } from "./AddressHandle.ts"
+import { type MemoryRange, MemoryRegion, type MemoryWindow, type RemoteMemory } from "./MemoryRegion.ts"
 import { type AccessName, accessBits } from "./Names.ts"
-import { VerbsError } from "./VerbsError.ts"
+import { checkFields, VerbsError, wrongType } from "./VerbsError.ts"
 
 /** What a request takes its octets from, or puts them in: a range or a whole region, several, or none. */
 export type LocalMemory = Sge | ReadonlyArray<Sge>
@@ -66,27 +66,36 @@ export interface WorkIdentity {
 /** Numbers below 0 are for requests that fibers wait for. @throws VerbsError EINVAL */
 export const checkId = (verb: string, id: number): void => {
   if (Number.isSafeInteger(id) && id >= 0) return
-  throw new VerbsError({
-    errno: "EINVAL",
-    verb,
-    attribute: "id",
-    problem: `${id} is no number of a request`,
-    remedy: "give a whole number from 0 to 2^53 - 1",
-  })
+  throw wrongType(verb, "id", id, "give a whole number from 0 to 2^53 - 1")
+}
+
+/** Refuses a request that a program numbers itself and that is none. @throws VerbsError EINVAL */
+export const checkRequest = (verb: string, request: SendWork | ReceiveRequest): void => {
+  checkFields(verb, "request", request, "give an object, with an id and sges")
+  checkId(verb, request.id)
 }
 
 const isList = (memory: SendSource): memory is ReadonlyArray<Sge> => Array.isArray(memory)
 
-/** The list as it is now: a range may be a region, whose numbers change with it. */
-export const sgesOf = (memory: LocalMemory): ReadonlyArray<Sge> =>
-  (isList(memory) ? memory : [memory]).map(({ address, length, lkey }) => ({ address, length, lkey }))
+/** The list as it is now: a range may be a region, whose numbers change with it. @throws VerbsError EINVAL */
+export const sgesOf = (memory: LocalMemory, verb = "post_send", attribute = "into"): ReadonlyArray<Sge> =>
+  (isList(memory) ? memory : [memory]).map((range) => {
+    checkFields(verb, attribute, range, "give a region, a range of one, or a list of them")
+    const { address, length, lkey } = range
+    return { address, length, lkey }
+  })
 
 const source = (from: SendSource): Pick<SendWork, "sges" | "inline"> =>
-  from instanceof Uint8Array ? { sges: [], inline: from } : { sges: sgesOf(from) }
+  from instanceof Uint8Array ? { sges: [], inline: from } : { sges: sgesOf(from, "post_send", "from") }
 
-const flags = ({ fence = false, solicited = false }: WorkFlags) => ({ fence, solicited })
+const flags = (options: WorkFlags) => {
+  checkFields("post_send", "options", options, "give an object, or leave it out")
+  const { fence = false, solicited = false } = options
+  return { fence, solicited }
+}
 
 export const sendWork = (identity: WorkIdentity, from: SendSource, options: SendOptions = {}): SendWork => {
+  checkFields("post_send", "options", options, "give an object, or leave it out")
   const { immediate, invalidateKey, to } = options
   if (immediate !== undefined && invalidateKey !== undefined) {
     throw new VerbsError({
@@ -110,10 +119,19 @@ export const sendWork = (identity: WorkIdentity, from: SendSource, options: Send
   }
 }
 
-const datagram = (to: Datagram | undefined): Pick<SendWork, "datagram"> =>
-  to === undefined ? {} : { datagram: { address: to.address.handle, qpn: to.qpn, queueKey: to.queueKey } }
+const datagram = (to: Datagram | undefined): Pick<SendWork, "datagram"> => {
+  if (to === undefined) return {}
+  checkFields("post_send", "options.to", to, "give { address, qpn, queueKey } of the receiver")
+  const { address, qpn, queueKey } = to
+  if (!(address instanceof AddressHandle))
+    throw wrongType("post_send", "options.to.address", address, "give what `addressHandle` made")
+  return { datagram: { address: address.handle, qpn, queueKey } }
+}
 
-const remote = ({ address, rkey }: RemoteMemory) => ({ remoteAddress: address, remoteKey: rkey })
+const remote = (memory: RemoteMemory, attribute: string) => {
+  checkFields("post_send", attribute, memory, "give the peer's memory, { address, rkey }")
+  return { remoteAddress: memory.address, remoteKey: memory.rkey }
+}
 
 export const writeWork = (
   identity: WorkIdentity,
@@ -124,7 +142,7 @@ export const writeWork = (
   ...identity,
   ...source(from),
   ...flags(options),
-  ...remote(to),
+  ...remote(to, "to"),
   ...datagram(options.to),
   opcode: options.immediate === undefined ? WrOpcode.RdmaWrite : WrOpcode.RdmaWriteWithImm,
   ...(options.immediate === undefined ? {} : { immediate: options.immediate }),
@@ -139,7 +157,7 @@ export const readWork = (
   ...identity,
   ...flags(options),
   ...datagram(options.to),
-  ...remote(from),
+  ...remote(from, "from"),
   sges: sgesOf(into),
   opcode: WrOpcode.RdmaRead,
 })
@@ -148,17 +166,20 @@ export const compareAndSwapWork = (
   identity: WorkIdentity,
   into: LocalMemory,
   at: RemoteMemory,
-  { compare, swap }: { readonly compare: bigint; readonly swap: bigint },
+  values: { readonly compare: bigint; readonly swap: bigint },
   options: WorkFlags = {},
-): SendWork => ({
-  ...identity,
-  ...flags(options),
-  ...remote(at),
-  sges: sgesOf(into),
-  opcode: WrOpcode.AtomicCmpAndSwp,
-  compareAdd: compare,
-  swap,
-})
+): SendWork => {
+  checkFields("post_send", "values", values, "give { compare, swap }, both as a bigint")
+  return {
+    ...identity,
+    ...flags(options),
+    ...remote(at, "at"),
+    sges: sgesOf(into),
+    opcode: WrOpcode.AtomicCmpAndSwp,
+    compareAdd: values.compare,
+    swap: values.swap,
+  }
+}
 
 export const fetchAndAddWork = (
   identity: WorkIdentity,
@@ -169,7 +190,7 @@ export const fetchAndAddWork = (
 ): SendWork => ({
   ...identity,
   ...flags(options),
-  ...remote(at),
+  ...remote(at, "at"),
   sges: sgesOf(into),
   opcode: WrOpcode.AtomicFetchAndAdd,
   compareAdd: add,
@@ -187,14 +208,11 @@ export const atomicWriteWork = (
   value: bigint | Uint8Array,
   at: RemoteMemory,
   options: WorkFlags = {},
-): SendWork => ({
-  ...identity,
-  ...flags(options),
-  ...remote(at),
-  sges: [],
-  inline: typeof value === "bigint" ? octetsOf(value) : value,
-  opcode: WrOpcode.AtomicWrite,
-})
+): SendWork => {
+  const inline = typeof value === "bigint" ? octetsOf(value) : value
+  if (!(inline instanceof Uint8Array)) throw wrongType("post_send", "value", value, "give a bigint, or eight octets")
+  return { ...identity, ...flags(options), ...remote(at, "at"), sges: [], inline, opcode: WrOpcode.AtomicWrite }
+}
 
 export const invalidateWork = (identity: WorkIdentity, key: number, options: WorkFlags = {}): SendWork => ({
   ...identity,
@@ -205,12 +223,15 @@ export const invalidateWork = (identity: WorkIdentity, key: number, options: Wor
 })
 
 /** The part of its region that a window is bound to, as requests name it. */
-export const bindPlace = ({ region, offset = 0, length = region.length - offset, access }: BindOptions) => ({
-  region: region.handle,
-  address: region.address + offset,
-  length,
-  access: accessBits(access, "bind_mw"),
-})
+export const bindPlace = (options: BindOptions) => {
+  checkFields("bind_mw", "options", options, "give { region, access }, and what of the region")
+  const { region, offset = 0, access } = options
+  if (!(region instanceof MemoryRegion)) throw wrongType("bind_mw", "region", region, "give a registered region")
+  if (!Number.isSafeInteger(offset)) throw wrongType("bind_mw", "offset", offset, "give a whole number")
+  const { length = region.length - offset } = options
+  if (!Number.isSafeInteger(length)) throw wrongType("bind_mw", "length", length, "give a whole number")
+  return { region: region.handle, address: region.address + offset, length, access: accessBits(access, "bind_mw") }
+}
 
 /** Binds a window of type 2 under a key of the program's choice. */
 export const bindWork = (

@@ -1,6 +1,6 @@
 import type { SendWork } from "@rdmakit/device"
 import type { MemoryWindow, RemoteMemory } from "./MemoryRegion.ts"
-import { VerbsError } from "./VerbsError.ts"
+import { checkFields, VerbsError } from "./VerbsError.ts"
 import {
   atomicWriteWork,
   type BindOptions,
@@ -112,7 +112,9 @@ export class WorkBatch {
   }
 }
 
-const identityOf = ({ id = 0, signaled = false }: WorkNumber): WorkIdentity => {
+const identityOf = (options: WorkNumber): WorkIdentity => {
+  checkFields("post_send", "options", options, "give an object, or leave it out")
+  const { id = 0, signaled = false } = options
   checkId("post_send", id)
   return { id, signaled }
 }

@@ -157,8 +157,8 @@ describe("congestion control that the ends of a connection agree on", () => {
     const only = (algorithm: number, congestionControl: number) => () =>
       erdmaVerbs({ controller, negotiation: { controllers: { [algorithm]: controller }, congestionControl } })
     expect(only(1, 1)).not.toThrow()
-    expect(only(2, 2)).toThrow(/one with number 1 in it/)
-    expect(only(1, 3)).toThrow(/one with number 3 in it/)
+    expect(only(2, 2)).toThrow(/the controller with number 1/)
+    expect(only(1, 3)).toThrow(/the controller with number 3/)
   })
 })
 

@@ -2,7 +2,7 @@ import type { Completion } from "@rdmakit/protocol"
 import { Cause, Effect, Exit, type Scope } from "effect"
 import { describe, expect, it } from "vitest"
 import { VerbsError } from "../src/index.ts"
-import { end } from "./ends.ts"
+import { end, pair } from "./ends.ts"
 import { resultOf } from "./program.ts"
 
 /** What programs that no compiler has checked hand in. */
@@ -121,6 +121,108 @@ describe("values of a wrong type", () => {
           ...(yield* taken("length", (length) => memory.rereg({ place: { length } }))),
           ...(yield* taken("type", (type) => domain.memoryWindow(type))),
         ]
+      }),
+    )
+    expect(found).toEqual([])
+  })
+
+  it("are refused where work is posted and waited for", () => {
+    const found = resultOf(
+      Effect.gen(function* () {
+        const { left, right } = yield* pair()
+        const { qp, memory, domain } = left
+        const [local, remote] = [memory.range(0, 8), right.memory]
+        const window = yield* domain.memoryWindow(2)
+        const isOctets = (value: unknown) => value instanceof Uint8Array
+        const isList = (value: unknown) => isObject(value) || isEmpty(value)
+        return [
+          ...(yield* taken("from", (value) => qp.send(value), isList)),
+          ...(yield* taken("options", (value) => qp.send(local, value), isObject)),
+          ...(yield* taken("to", (to) => qp.send(local, { to }), isObject)),
+          ...(yield* taken("address", (address) => qp.send(local, { to: { address, qpn: 5, queueKey: 5 } }))),
+          ...(yield* taken("from", (value) => qp.write(value, remote), isList)),
+          ...(yield* taken("to", (value) => qp.write(local, value), isObject)),
+          ...(yield* taken("options", (value) => qp.write(local, remote, value), isObject)),
+          ...(yield* taken("into", (value) => qp.read(value, remote), isList)),
+          ...(yield* taken("from", (value) => qp.read(local, value), isObject)),
+          ...(yield* taken("options", (value) => qp.read(local, remote, value), isObject)),
+          ...(yield* taken("values", (value) => qp.compareAndSwap(local, remote, value), isObject)),
+          ...(yield* taken("at", (value) => qp.fetchAndAdd(local, value, 1n), isObject)),
+          ...(yield* taken(
+            "value",
+            (value) => qp.atomicWrite(value, remote),
+            (value) => typeof value === "bigint",
+          )),
+          ...(yield* taken("window", (value) => qp.bind(value, { region: memory, access: [] }))),
+          ...(yield* taken("options", (value) => qp.bind(window, value), isObject)),
+          ...(yield* taken("region", (region) => qp.bind(window, { region, access: [] }))),
+          ...(yield* taken("offset", (offset) => qp.bind(window, { region: memory, offset, access: [] }), isBefore)),
+          ...(yield* taken("invalidateKey", (key) => qp.invalidate(key))),
+          ...(yield* taken("into", (value) => qp.receive(value), isList)),
+          ...(yield* taken(
+            "options",
+            (value) =>
+              Effect.try({
+                try: () => qp.start().send(local, value),
+                catch: (error) => error,
+              }),
+            (value) => isObject(value) || isOctets(value),
+          )),
+        ]
+      }),
+    )
+    expect(found).toEqual([])
+  })
+
+  it("are refused where work is posted without waiting", () => {
+    const found = resultOf(
+      Effect.gen(function* () {
+        const { left } = yield* pair()
+        const srq = yield* left.domain.sharedReceiveQueue({ maxWr: 4 })
+        const calls = [
+          (request: never) => left.qp.postSend(request),
+          (request: never) => left.qp.postReceive(request),
+          (request: never) => srq.post(request),
+        ]
+        const all: Array<string> = []
+        for (const call of calls) {
+          const attempt: Attempt = (value) => Effect.try({ try: () => call(value), catch: (error) => error })
+          all.push(...(yield* taken("request", attempt, isObject)))
+          all.push(...(yield* taken("id", (id) => attempt({ id, sges: [] } as never))))
+        }
+        expect(() => left.qp.postSend(undefined as never)).toThrow(
+          "post_send: EINVAL: request: found nothing; give an object, with an id and sges",
+        )
+        expect(srq.length).toBe(0)
+        return all
+      }),
+    )
+    expect(found).toEqual([])
+  })
+
+  it("are refused where queue pairs are made and connected, which stay as they are", () => {
+    const found = resultOf(
+      Effect.gen(function* () {
+        const [left, right] = [yield* end(0), yield* end(1)]
+        const { domain, qp, cq } = left
+        const peer = right.qp.endpoint
+        const all = [
+          ...(yield* taken("options", (value) => domain.queuePair(value), isObject)),
+          ...(yield* taken("cq", (value) => domain.queuePair({ type: "rc", cq: value }))),
+          ...(yield* taken("receiveCq", (receiveCq) => domain.queuePair({ type: "rc", cq, receiveCq }))),
+          ...(yield* taken("srq", (srq) => domain.queuePair({ type: "rc", cq, srq }))),
+          ...(yield* taken("psn", (psn) => domain.queuePair({ type: "rc", cq, psn }), isBefore)),
+          ...(yield* taken("options", (value) => domain.sharedReceiveQueue(value), isObject)),
+          ...(yield* taken("settings", (value) => qp.toInit(value), isObject)),
+          ...(yield* taken("peer", (value) => qp.toRtr(value), isObject)),
+          ...(yield* taken("settings", (value) => qp.toRtr(peer, value), isObject)),
+          ...(yield* taken("settings", (value) => qp.toRts(value), isObject)),
+          ...(yield* taken("peer", (value) => qp.connect(value), isObject)),
+          ...(yield* taken("settings", (value) => qp.connect(peer, value), isObject)),
+          ...(yield* taken("settings", (value) => qp.activate(value), isObject)),
+        ]
+        expect(qp.state).toBe("RESET")
+        return all
       }),
     )
     expect(found).toEqual([])
