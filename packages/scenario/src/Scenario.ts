@@ -25,6 +25,7 @@ import { controllerOf } from "./ScenarioControllers.ts"
 import { attempt, decode, ScenarioDocument } from "./ScenarioDocument.ts"
 import { scenarioSchema } from "./ScenarioSchema.ts"
 import { admissionModel, switchSettings, transportSettings, watchdogSettings, withMarking } from "./ScenarioSettings.ts"
+import { delayNotes, longestWay, timeoutNotes } from "./SlowPathChecks.ts"
 import { disciplineOf, orderNotes, switchFaults } from "./SwitchChecks.ts"
 import { type OpenFile, topologyShape } from "./TopologySection.ts"
 import { chosenTransport, transportFaults } from "./TransportChecks.ts"
@@ -174,6 +175,12 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
   if (switches.lossless !== false) {
     const place = document.fault(["topology"], { expected: "" })
     notes.push(...deadlockWarnings({ graph, ports, routes }, checked, place))
+  }
+  if (other === undefined && own === undefined) {
+    const connection = nativeTransport(transport, controller, Math.max(1, routes.maxHops))
+    const way = longestWay({ routes, ports }, checked, connection)
+    if (way !== undefined)
+      notes.push(...delayNotes(controller, way, document), ...timeoutNotes(decoded.transport ?? {}, way, document))
   }
 
   const network: NativeOptions = {
