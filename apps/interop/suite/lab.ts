@@ -136,7 +136,8 @@ export const meet = async ({
       const address = by === "tcp" ? OUR_SIDE : ourAddress(ip)
       const told = await guest.run(tool.replace("HOST", address).replace("PORT", String(port)), seconds)
       const { stdout, ...rest } = await run.done
-      if (!endedWell(tool, told)) throw new Error(`${tool} ended with ${told.code}\n${told.output}\n${stdout}\n${rest.stderr}`)
+      if (!endedWell(tool, told))
+        throw new Error(`${tool} ended with ${told.code}\n${told.output}\n${stdout}\n${rest.stderr}`)
       return { ours: wellDone({ stdout, ...rest }), theirs: told.output }
     } finally {
       run.stop()
@@ -152,7 +153,8 @@ export const meet = async ({
   try {
     const told = await running
     const { stdout, ...rest } = await run.done
-    if (!endedWell(tool, told)) throw new Error(`${tool} ended with ${told.code}\n${told.output}\n${stdout}\n${rest.stderr}`)
+    if (!endedWell(tool, told))
+      throw new Error(`${tool} ended with ${told.code}\n${told.output}\n${stdout}\n${rest.stderr}`)
     return { ours: wellDone({ stdout, ...rest }), theirs: told.output }
   } finally {
     run.stop()
