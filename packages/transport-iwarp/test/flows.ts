@@ -3,7 +3,7 @@ import type { FlowEngine, PathInfo } from "@rdmakit/protocol"
 import { type IwarpFlowOptions, iwarpFlows } from "../src/index.ts"
 
 /** 10 Gb/s and 20 µs there and back. */
-const path: PathInfo = {
+export const path: PathInfo = {
   lineRateBps: 10e9,
   baseRttPs: 20e6,
   windowBytes: 25_000,
