@@ -1,5 +1,5 @@
 import { BASE, LOCAL_KEY, REMOTE_KEY, TestMemory, WINDOW_KEY } from "@rdmakit/conformance"
-import { Access, QpState, type SendRequest, WrOpcode } from "@rdmakit/protocol"
+import { Access, QpState, type SendRequest, WcStatus, WrOpcode } from "@rdmakit/protocol"
 import { Random } from "@rdmakit/units"
 import { FPDU_CRC_BYTES, FpduFramer } from "@rdmakit/wire/mpa"
 import { emitRdmap, parseRdmap, type Rdmap, rdmapBytes, terminateText } from "@rdmakit/wire/rdmap"
@@ -251,6 +251,41 @@ it("the end of the stream flushes both queues", () => {
   run()
   expect(told(0, "send")).toEqual([expect.stringMatching(/WrFlushErr$/)])
   expect(told(0, "receive")).toEqual([expect.stringMatching(/WrFlushErr$/)])
+})
+
+describe("a queue pair that waits for a stream in vain", () => {
+  const waiting = (state: QpState): IwarpQueuePair => {
+    const engine = engineOf(0, new TestMemory(4096))
+    if (state >= QpState.Rtr) bring(engine, {}, state)
+    engine.command(0, { type: "receive", request: { id: 1, sges: [] } })
+    return engine
+  }
+  const told = (engine: IwarpQueuePair): ReadonlyArray<unknown> => {
+    const all: Array<unknown> = []
+    for (let event = engine.pollEvent(); event !== undefined; event = engine.pollEvent()) {
+      if (event.type === "async") all.push(event.event)
+      if (event.type === "completion") all.push([event.queue, event.completion.id, event.completion.status])
+    }
+    return all
+  }
+
+  it.each([QpState.Rtr, QpState.Rts])("fails in state %d, and its work comes back", (state) => {
+    const engine = waiting(state)
+    engine.handleUnreachable(0)
+    expect([engine.state, told(engine)]).toEqual([QpState.Err, ["QP_FATAL", ["receive", 1, WcStatus.WrFlushErr]]])
+    engine.handleUnreachable(0)
+    expect(told(engine)).toEqual([])
+  })
+
+  it("does not fail before it waits, nor once it has one", () => {
+    const reset = waiting(QpState.Reset)
+    reset.handleUnreachable(0)
+    expect([reset.state, told(reset)]).toEqual([QpState.Reset, []])
+    const connected = waiting(QpState.Rts)
+    connected.attach(0, { initiator: true, crc: true, markers: false, ready: false })
+    connected.handleUnreachable(0)
+    expect([connected.state, told(connected)]).toEqual([QpState.Rts, []])
+  })
 })
 
 describe("hostile streams", () => {
