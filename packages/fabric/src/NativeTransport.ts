@@ -50,9 +50,8 @@ const TIMEOUT_CODE = 10
 const TIMEOUT_CODE_MAX = 31
 /** Of the longest base RTTs of a network, in its default timeout at least: an incast of several tens leaves it alone. */
 const ROUND_TRIPS = 32
-/** The same of IRN's RTO_low and RTO_high: their 100 and 320 µs are for a base RTT of 24 µs (IRN §4.1). */
-const ROUND_TRIPS_LOW = 4
-const ROUND_TRIPS_HIGH = 13
+/** The same of either timeout of IRN, whose RTO_low of 100 µs is for a base RTT of 24 µs (IRN §4.1). */
+const ROUND_TRIPS_SELECTIVE = 4
 
 const framingOf = (name: TransportSettings["framing"], kind: TelemetryKind, hops: number): Framing => {
   if (typeof name === "object") return name
@@ -84,8 +83,8 @@ export const nativeTransport = (settings: TransportSettings, controller: Control
 
 /**
  * The same with default timeouts that do not fire while a packet of a slow network is only on its way, as a subnet's
- * Local ACK Timeout follows its packet lifetime (IBTA 1.7 §12.7.34): at least 32 longest base RTTs; with selective
- * repeat 4, and 13 with more than a few packets in flight. Timeouts that the settings give stay as they are.
+ * Local ACK Timeout follows its packet lifetime (IBTA 1.7 §12.7.34): at least 32 longest base RTTs, with selective
+ * repeat 4. Timeouts that the settings give stay as they are.
  *
  * @param longestRttPs the longest base RTT of two hosts, ps; asked for when a timeout is open
  */
@@ -99,8 +98,8 @@ export const patient = (config: RcConfig, settings: TransportSettings, longestRt
     return { ...config, ackTimeoutPs: localAckTimeoutPs(code) }
   }
   if (low !== undefined && high !== undefined) return config
-  const rttPs = longestRttPs()
-  const ackTimeoutHighPs = high ?? Math.max(config.ackTimeoutHighPs, ROUND_TRIPS_HIGH * rttPs)
-  const ackTimeoutPs = low ?? Math.max(config.ackTimeoutPs, Math.min(ROUND_TRIPS_LOW * rttPs, ackTimeoutHighPs))
+  const leastPs = ROUND_TRIPS_SELECTIVE * longestRttPs()
+  const ackTimeoutHighPs = high ?? Math.max(config.ackTimeoutHighPs, leastPs)
+  const ackTimeoutPs = low ?? Math.max(config.ackTimeoutPs, Math.min(leastPs, ackTimeoutHighPs))
   return { ...config, ackTimeoutPs, ackTimeoutHighPs }
 }

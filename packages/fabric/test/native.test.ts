@@ -65,7 +65,7 @@ describe("default timeouts", () => {
     return { rttPs, ...patient(nativeTransport(transport, lineRate, 1), transport, () => rttPs) }
   }
 
-  it("are 4.19 ms, and IRN's 100 and 320 µs, up to a base RTT of which they are 32, 4 and 13", () => {
+  it("are 4.19 ms, and IRN's 100 and 320 µs, up to a base RTT of which they are 32, and 4", () => {
     expect(settings("100Gbps").ackTimeoutPs).toBe(4096e3 * 2 ** 10)
     expect(settings("1Gbps").ackTimeoutPs).toBe(4096e3 * 2 ** 10)
     const irn = settings("10Gbps", { recovery: "selective-repeat" })
@@ -78,7 +78,7 @@ describe("default timeouts", () => {
     expect(slow.rttPs).toBe(2 * (1048 + 60) * 8e6 + 4e6)
     expect(slow.ackTimeoutPs).toBe(4096e3 * 2 ** 18)
     const irn = settings("1Mbps", { recovery: "selective-repeat" })
-    expect([irn.ackTimeoutPs, irn.ackTimeoutHighPs]).toEqual([4 * slow.rttPs, 13 * slow.rttPs])
+    expect([irn.ackTimeoutPs, irn.ackTimeoutHighPs]).toEqual([4 * slow.rttPs, 4 * slow.rttPs])
     expect(settings("1bps").ackTimeoutPs).toBe(4096e3 * 2 ** 31)
   })
 
@@ -88,7 +88,7 @@ describe("default timeouts", () => {
     const high = settings("1Mbps", given)
     expect([high.ackTimeoutPs, high.ackTimeoutHighPs]).toEqual([200e6, 200e6])
     const low = settings("1Mbps", { recovery: "selective-repeat", ackTimeoutPs: 1e9 })
-    expect([low.ackTimeoutPs, low.ackTimeoutHighPs]).toEqual([1e9, 13 * low.rttPs])
+    expect([low.ackTimeoutPs, low.ackTimeoutHighPs]).toEqual([1e9, 4 * low.rttPs])
   })
 
   it.each(["100Gbps", "1Gbps", "10Mbps", "1Mbps", "100kbps", "1kbps"])("do not fire needlessly at %s", (rate) => {
