@@ -1,13 +1,5 @@
-import { expect, it } from "vitest"
+import { seedSuite } from "@rdmakit/conformance"
 import { runSeed } from "./randomFlows.ts"
 
-/** Another 10,000: scripts/nightly/srd.ts. */
-const SEEDS = 200
-
-it(`${SEEDS} random contexts through random faults: nothing lost, nothing twice, everything told`, {
-  timeout: 60_000,
-}, () => {
-  const wrong: Array<string> = []
-  for (let seed = 0; seed < SEEDS; seed++) for (const each of runSeed(seed)) wrong.push(`seed ${seed}: ${each}`)
-  expect(wrong).toEqual([])
-})
+// Another 10,000: scripts/nightly/srd.ts.
+seedSuite("contexts", runSeed)
