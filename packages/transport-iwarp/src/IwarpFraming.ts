@@ -17,7 +17,7 @@ const LEAST_FRAME_BYTES = 84
 const FPDU_OVERHEAD = fpduBytes(DDP_TAGGED_BYTES)
 
 /**
- * iWARP's WRITEs on the wire: each TCP segment is one FPDU with a tagged header (RFC 5044 §5.2 has them aligned), without
+ * iWARP's WRITEs on the wire: each TCP segment is one FPDU with a tagged header (RFC 5044 §5: aligned), without
  * markers; padding of the payload is not in here.
  *
  * @param telemetryBytes room for telemetry, in acknowledgements too. Default 0
