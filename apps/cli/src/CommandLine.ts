@@ -1,4 +1,4 @@
-import { Effect, type FileSystem, Layer, Option, type Path, type Stdio, Terminal } from "effect"
+import { Effect, type FileSystem, Layer, Option, type Path, type PlatformError, type Stdio, Terminal } from "effect"
 import { CliConfig, CliOutput, Command, Completions, Flag, GlobalFlag, TerminalCapabilities } from "effect/cli"
 import { ChildProcessSpawner } from "effect/process"
 import manifest from "../package.json" with { type: "json" }
@@ -23,6 +23,7 @@ import { presenterOf } from "./HelpScreen.ts"
 import type { Interrupts } from "./Interrupts.ts"
 import { paintOf } from "./Paint.ts"
 import { print, Screen } from "./Screen.ts"
+import { systemWords } from "./SystemWords.ts"
 
 const root = Command.make("rdmakit").pipe(
   Command.withDescription("Runs RDMA networks, compares what came out, reads what happened."),
@@ -116,7 +117,7 @@ export const runCommandLine = (args: ReadonlyArray<string>): Effect.Effect<numbe
       Exit: ({ code }) => Effect.succeed(code),
       InputsRefused: (refused) => Effect.as(tellFaults(refused), exitCodes.refused),
       Refused: (fault) => Effect.as(tellError(args, fault), exitCodes.refused),
-      PlatformError: ({ reason }) => Effect.as(tellError(args, reason), exitCodes.notWell),
+      PlatformError: (error) => Effect.as(tellError(args, systemFault(error)), exitCodes.notWell),
       // The presenter has said what is wrong with the command line.
       ShowHelp: ({ errors }) => Effect.succeed(errors.length === 0 ? exitCodes.fine : exitCodes.refused),
     }),
@@ -128,6 +129,13 @@ export const runCommandLine = (args: ReadonlyArray<string>): Effect.Effect<numbe
 interface Fault {
   readonly message: string
   readonly hint?: string
+}
+
+/** What the file system has refused in the midst of the work, such as the room for it. */
+const systemFault = (error: PlatformError.PlatformError): Fault => {
+  const { reason } = error
+  const where = reason._tag === "BadArgument" ? undefined : reason.pathOrDescriptor
+  return { message: `${where ?? "a file"}: ${systemWords(error)}` }
 }
 
 /** With `--json`, what is wrong is an object on the screen too, as that of refused inputs. */

@@ -1,4 +1,5 @@
-import { Data, type PlatformError } from "effect"
+import { Data } from "effect"
+import { systemCode, systemWords } from "./SystemWords.ts"
 
 /** What the shell is told. */
 export const exitCodes = {
@@ -19,12 +20,8 @@ export class Exit extends Data.TaggedError("Exit")<{ readonly code: number }> {}
 /** A command line that cannot be carried out, in words of its own. */
 export class Refused extends Data.TaggedError("Refused")<{ readonly message: string; readonly hint?: string }> {}
 
-/** The ends of the file system that users meet, in words; the others as they are. */
-const ends: Readonly<Record<string, string>> = {
-  PermissionDenied: "permission denied",
-  NotFound: "there is no such folder, and none can be made",
+/** The refusal of a place that results cannot be written to. @param error of the file system */
+export const cannotBeWritten = (name: string, hint: string, error: unknown): Refused => {
+  const why = systemCode(error) === "ENOENT" ? "there is no folder for it" : systemWords(error)
+  return new Refused({ message: `${name}: cannot be written to: ${why}`, hint })
 }
-
-/** The refusal of a place that results cannot be written to. The file system's own words have the names of staging folders. */
-export const cannotBeWritten = (name: string, hint: string, { reason }: PlatformError.PlatformError): Refused =>
-  new Refused({ message: `${name}: cannot be written to: ${ends[reason._tag] ?? reason.message}`, hint })

@@ -29,7 +29,7 @@ export const checkOutputFile = Effect.fnUntraced(function* (options: OutputFileO
     return yield* new Refused({ message: `${name}: would replace an input`, hint: elsewhere })
   }
   const info = yield* Effect.option(files.stat(target))
-  if (Option.isNone(info)) return
+  if (Option.isNone(info)) return yield* checkFolderOf(name, elsewhere, target)
   if (info.value.type !== "File") {
     const found = info.value.type === "Directory" ? "a folder" : "no regular file"
     return yield* new Refused({ message: `${name}: found ${found}, expected a file or nothing`, hint: elsewhere })
@@ -38,6 +38,21 @@ export const checkOutputFile = Effect.fnUntraced(function* (options: OutputFileO
     const hint = `${elsewhere}, or --force to replace it`
     return yield* new Refused({ message: `${name}: found a file, expected nothing`, hint })
   }
+})
+
+/** Refuses a file that would lie in a file, or in a folder that nothing can be put into. */
+const checkFolderOf = Effect.fnUntraced(function* (name: string, elsewhere: string, target: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  // The nearest folder that is there: those below it are made when there is something to put there.
+  let folder = path.dirname(target)
+  while (!(yield* Effect.orElseSucceed(files.exists(folder), () => false)) && folder !== path.dirname(folder))
+    folder = path.dirname(folder)
+  const check = Effect.gen(function* () {
+    yield* files.readDirectory(folder)
+    yield* files.access(folder, { writable: true })
+  })
+  yield* Effect.mapError(check, (error) => cannotBeWritten(name, elsewhere, error))
 })
 
 const encoder = new TextEncoder()

@@ -2,6 +2,7 @@ import type { Writable } from "node:stream"
 import { Effect, Layer } from "effect"
 import { exitCodes } from "./Exit.ts"
 import { Screen, type Surface } from "./Screen.ts"
+import { systemWords } from "./SystemWords.ts"
 
 /** Lines for readers that are no terminal. */
 const COLUMNS_ELSEWHERE = 120
@@ -27,7 +28,7 @@ const surfaceOf = (stream: Stream): { readonly surface: Surface; readonly gone: 
     gone = true
     if (error.code === "EPIPE" || stream !== process.stdout) return
     process.exitCode = exitCodes.notWell
-    process.stderr.write(`error: the output cannot be written: ${error.message}\n`)
+    process.stderr.write(`error: the output cannot be written: ${systemWords(error)}\n`)
   })
   const write = (piece: string | Uint8Array): Effect.Effect<void> =>
     Effect.callback((resume) => {

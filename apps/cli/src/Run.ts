@@ -27,6 +27,7 @@ import { defaultFolder, openResultFolder } from "./ResultFolder.ts"
 import { type ResultsInput, recorderOf, resultNames, seriesLine, wantedResults, writeResults } from "./Results.ts"
 import { print, Screen, tell, WorkingDirectory } from "./Screen.ts"
 import { slowdownJson, slowdownLines } from "./SlowdownTable.ts"
+import { systemWords } from "./SystemWords.ts"
 
 export interface RunInput extends ResultsInput, ControllerInput, CaptureInput {
   readonly file: string
@@ -92,8 +93,11 @@ export const run = (input: RunInput) =>
 const isSystemError = (defect: unknown): defect is NodeJS.ErrnoException =>
   defect instanceof Error && "code" in defect && "syscall" in defect
 
-const cannotWrite = ({ message }: NodeJS.ErrnoException) =>
-  new Refused({ message: `the output cannot be written: ${message}`, hint: "choose another folder with --out DIR" })
+const cannotWrite = (error: NodeJS.ErrnoException) =>
+  new Refused({
+    message: `the output cannot be written: ${systemWords(error)}`,
+    hint: "choose another folder with --out DIR",
+  })
 
 /** Which module a fault of a controller is about. */
 const moduleOf = ({ controller }: ControllerInput): string =>

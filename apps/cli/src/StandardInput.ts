@@ -1,6 +1,7 @@
 import { formatSize } from "@rdmakit/units"
 import { Effect, Stdio, Stream } from "effect"
 import { Refused } from "./Exit.ts"
+import { systemWords } from "./SystemWords.ts"
 
 /** The argument that stands for standard input, and what its faults are called. */
 export const STDIN = "-"
@@ -20,7 +21,7 @@ export const readStandardInput: Effect.Effect<Uint8Array, Refused, Stdio.Stdio> 
       length += chunk.length
       return length <= BYTES_MAX
     }),
-  ).pipe(Effect.mapError((error) => new Refused({ message: `standard input cannot be read: ${error.reason.message}` })))
+  ).pipe(Effect.mapError((error) => new Refused({ message: `standard input cannot be read: ${systemWords(error)}` })))
   if (length > BYTES_MAX) {
     const message = `standard input: found more than ${formatSize(BYTES_MAX)}, expected less`
     return yield* new Refused({ message, hint: "name a file in its place" })

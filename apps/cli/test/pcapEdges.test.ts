@@ -69,7 +69,7 @@ describe("a capture to the standard output", () => {
       const { code, err } = await shell("rdmakit pcap convert v_imm.pcap.gz - > /dev/full", {}, captures)
       expect({ code, err }).toEqual({
         code: 1,
-        err: expect.stringMatching(/^error: the output cannot be written: ENOSPC/),
+        err: expect.stringMatching(/^error: the output cannot be written: there is no room left on the disk/),
       })
     },
     60_000,
@@ -93,10 +93,10 @@ test("standard input can be read once", async () => {
 })
 
 test("a disk that is full is no bug", async () => {
-  const error = Object.assign(new Error("ENOSPC: no space left on device, write"), { syscall: "write" })
+  const error = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC", syscall: "write" })
   const exit = await Effect.runPromiseExit(refusalOf(error, "big.pcap"))
   expect(Exit.isFailure(exit) && String(exit.cause)).toContain(
-    "big.pcap: cannot be written to: no space left on device",
+    "big.pcap: cannot be written to: there is no room left on the disk",
   )
 })
 

@@ -36,7 +36,7 @@ describe("the program", () => {
   test.runIf(existsSync("/dev/full"))("says when its output cannot be written", async () => {
     const { code, err } = await shell("rdmakit trace tiny/hpcc.tr > /dev/full")
     expect(code).toBe(1)
-    expect(err).toContain("error: the output cannot be written: ENOSPC")
+    expect(err).toContain("error: the output cannot be written: there is no room left on the disk")
   })
 
   test.runIf(existsSync("/dev/full"))(
@@ -55,7 +55,7 @@ describe("the program", () => {
       ]) {
         const { code, err } = await shell(`rdmakit ${command} > /dev/full`)
         expect(code, command).toBe(1)
-        expect(err).toContain("error: the output cannot be written: ENOSPC")
+        expect(err).toContain("error: the output cannot be written: there is no room left on the disk")
       }
     },
     60_000,

@@ -86,14 +86,13 @@ const MISSING = "it does not exist"
 const unreadable = (mention: Mention, found: string, hint: string): Ns3FormatError =>
   new Ns3FormatError({ ...mention, found, expected: "a file that can be read", hint })
 
-const problemOf = ({ reason }: PlatformError.PlatformError): string => {
-  switch (reason._tag) {
-    case "NotFound":
-      return MISSING
-    case "PermissionDenied":
-      return "reading it is not permitted"
-    default:
-      // A component of the path that is a file means that there is no such file.
-      return /ENOTDIR/.test(reason.message) ? MISSING : `it cannot be read: ${reason.message}`
-  }
+const problemOf = (error: PlatformError.PlatformError): string => {
+  if (error.reason._tag === "PermissionDenied") return "reading it is not permitted"
+  const { cause } = error.reason
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : error.reason._tag
+  // A component of the path that is a file means that there is no such file.
+  if (error.reason._tag === "NotFound" || code === "ENOTDIR") return MISSING
+  if (code === "ENAMETOOLONG") return "its name is too long"
+  if (code === "ELOOP") return "its symbolic links lead back to themselves"
+  return `it cannot be read: the system says ${code}`
 }

@@ -7,6 +7,7 @@ import { percent, quantity, short } from "../Figures.ts"
 import { Screen, WorkingDirectory } from "../Screen.ts"
 import { STDIN, STDIN_NAME } from "../StandardInput.ts"
 import { StatusLine, timeLeft } from "../StatusLine.ts"
+import { systemCode, systemWords } from "../SystemWords.ts"
 
 /** The flags that say which packets count. */
 export interface SelectionInput {
@@ -56,8 +57,8 @@ const pathOf = Effect.fnUntraced(function* (file: string) {
   const files = yield* FileSystem.FileSystem
   const path = (yield* Path.Path).resolve(yield* WorkingDirectory, file)
   const info = yield* Effect.mapError(files.stat(path), (error) => {
-    const words = { NotFound: "it does not exist", PermissionDenied: "permission denied" } as Record<string, string>
-    return refusedFile(file, words[error.reason._tag] ?? error.reason.message)
+    const isMissing = ["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "")
+    return refusedFile(file, isMissing ? "it does not exist" : systemWords(error))
   })
   if (info.type === "Directory") return yield* refusedFile(file, "it is a folder")
   return path

@@ -215,8 +215,7 @@ export const refusalOf = (error: unknown, out: string): Effect.Effect<never, Ref
     return Effect.fail(new Refused({ message: error.message.replace(/^capture@\d+/, out) }))
   }
   if (error instanceof Error && "syscall" in error && error.syscall === "write") {
-    const why = error.message.replace(/^E\w+: |, write$/g, "")
-    return Effect.fail(new Refused({ message: `${out}: cannot be written to: ${why}`, hint: ELSEWHERE }))
+    return Effect.fail(cannotBeWritten(out, ELSEWHERE, error))
   }
   return Effect.die(error)
 }

@@ -2,7 +2,7 @@
 import { closeSync, openSync, writeSync } from "node:fs"
 import { PcapngWriter } from "@rdmakit/pcap"
 import { Deferred, Effect, Exit } from "effect"
-import { Refused } from "../Exit.ts"
+import { cannotBeWritten, type Refused } from "../Exit.ts"
 
 /** Blocks in front of the interfaces: the section's. */
 const SECTION_BLOCKS = 1
@@ -52,9 +52,7 @@ class Pieces {
       for (let written = 0; written < piece.length; )
         written += writeSync(this.#descriptor, piece, written, piece.length - written)
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
-      const hint = "choose another with --pcap FILE"
-      this.refusal = new Refused({ message: `${this.#file}: cannot be written to: ${why}`, hint })
+      this.refusal = cannotBeWritten(this.#file, "choose another with --pcap FILE", error)
       this.#onRefusal(this.refusal)
     }
   }

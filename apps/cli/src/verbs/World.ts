@@ -1,6 +1,7 @@
 /** Where a program of verbs runs, as the command line says it. */
 import { ipv4OfNode } from "@rdmakit/codec"
 import { parseTopology, switchFlags } from "@rdmakit/ns3"
+import { InputsRefused, type Mention, readInput } from "@rdmakit/scenario"
 import type { IwarpOptions, SoftnicLink } from "@rdmakit/softnic"
 import { type Graph, hostsOf, star } from "@rdmakit/topology"
 import { tryParseRate, tryParseTime } from "@rdmakit/units"
@@ -184,13 +185,10 @@ const graphOfFile = (input: WorldInput, name: string) =>
       const message = `--${stray}: found it beside --topology, expected one of the two`
       return yield* new Refused({ message, hint: "the file says what its links are" })
     }
-    const files = yield* FileSystem.FileSystem
-    const file = (yield* Path.Path).resolve(yield* WorkingDirectory, name)
-    const octets = yield* files.readFile(file).pipe(
-      Effect.mapError(({ reason }) => {
-        const why = reason._tag === "NotFound" ? "there is no such file" : reason.message
-        return new Refused({ message: `--topology: ${name}: ${why}` })
-      }),
+    const mention: Mention = { file: "command line", line: 0, column: 0, field: "--topology" }
+    const search = { workingDirectory: yield* WorkingDirectory, folders: ["."] }
+    const { octets } = yield* readInput(name, search, mention).pipe(
+      Effect.mapError((fault) => new InputsRefused({ faults: [fault], notes: [] })),
     )
     const topology = yield* reading(() => parseTopology(octets, name))
     const graph: Graph = { nodes: topology.nodes, isSwitch: switchFlags(topology), links: topology.links }
