@@ -3,12 +3,22 @@
  * captures, its traces and its own files name hosts alike.
  */
 
+/** The two ends of the link that a packet is on: the nodes whose addresses its Ethernet header has. */
+export interface Link {
+  readonly from: number
+  readonly to: number
+}
+
 /** A node's number has 16 bits in a packet. */
 const NODES = 1 << 16
 /** 11.0.0.1 of node 0; the node's number is in the two octets in the middle. */
 const FIRST_IPV4 = 0x0b00_0001
 /** A locally administered address, 02:00:00:00:00:00; the node's number is in the last two octets. */
 const FIRST_MAC = 0x0200_0000_0000
+
+/** 10.0.0.1 and 02:00:00:01:00:00: what a tenant of an overlay calls node 0. */
+const FIRST_TENANT_IPV4 = 0x0a00_0001
+const FIRST_TENANT_MAC = 0x0200_0001_0000
 
 /** Queue pairs 0 and 1 are for management (IBTA 1.7 §3.5.4); these start where adapters' own commonly do. */
 const FIRST_QP = 0x100
@@ -32,6 +42,20 @@ export const nodeOfMac = (mac: number): number | undefined => {
   const node = mac - FIRST_MAC
   return node >= 0 && node < NODES ? node : undefined
 }
+
+/** 10.h.l.1: the node's address inside a tunnel. */
+export const tenantIpv4OfNode = (node: number): number => FIRST_TENANT_IPV4 + (node << 8)
+
+/** 02:00:00:01:h:l: the node's address inside a tunnel. */
+export const tenantMacOfNode = (node: number): number => FIRST_TENANT_MAC + node
+
+/**
+ * What a flow's data go to, as RDMA names it: address 2^32·(flow + 1), key 256·(flow + 1) + 1, as far as 32 bits go.
+ */
+export const memoryOfFlow = (flow: number): { readonly address: bigint; readonly key: number } => ({
+  address: BigInt(flow + 1) << 32n,
+  key: (((flow + 1) << 8) | 1) >>> 0,
+})
 
 /**
  * The queue pair of an endpoint: 0x100 for endpoint 0, and so on. Endpoint 2·flow sends the flow's data, 2·flow + 1 takes

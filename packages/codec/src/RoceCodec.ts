@@ -1,18 +1,12 @@
 import { Flag, Opcode, type Packet } from "@rdmakit/packet"
 import { crc32 } from "@rdmakit/wire/crc"
-import {
-  ETHERNET_BYTES,
-  ETHERNET_FRAME_BYTES_MIN,
-  EtherType,
-  emitEthernet,
-  parseEthernet,
-} from "@rdmakit/wire/ethernet"
+import { ETHERNET_BYTES, EtherType, parseEthernet } from "@rdmakit/wire/ethernet"
 import { acknowledgement, type Bth, type ExtendedHeaders, nak, opcodeOf } from "@rdmakit/wire/infiniband"
-import { emitIpv4, IPV4_BYTES, IpProtocol, type Ipv4, parseIpv4 } from "@rdmakit/wire/ipv4"
-import { emitPfc, PFC_MAC, parsePfc } from "@rdmakit/wire/pfc"
+import { emitIpv4, IPV4_BYTES, IpProtocol, parseIpv4 } from "@rdmakit/wire/ipv4"
+import { PFC_MAC, parsePfc } from "@rdmakit/wire/pfc"
 import { buildRoce, checkIcrc, ICRC_BYTES, parseTransport, type Transport } from "@rdmakit/wire/roce"
 import { emitUdp, parseUdp, ROCE_PORT, UDP_BYTES } from "@rdmakit/wire/udp"
-import { endpointOfQp, ipv4OfNode, macOfNode, nodeOfIpv4, nodeOfMac, qpOfEndpoint } from "./Addresses.ts"
+import { endpointOfQp, type Link, macOfNode, memoryOfFlow, nodeOfIpv4, nodeOfMac, qpOfEndpoint } from "./Addresses.ts"
 import { CodecError } from "./CodecError.ts"
 import {
   emitInt,
@@ -24,13 +18,9 @@ import {
   markTelemetry,
   readInt,
 } from "./IntHeader.ts"
+import { type IpPart, ipOf, TTL } from "./IpHeader.ts"
 import { payloadOctet, payloadOf } from "./Payload.ts"
-
-/** The two ends of the link that a packet is on: the nodes whose addresses its Ethernet header has. */
-export interface Link {
-  readonly from: number
-  readonly to: number
-}
+import { encodePfc, padFrame } from "./PfcFrame.ts"
 
 export interface RoceCodecOptions {
   /** Telemetry, written between UDP and BTH. Default "none". */
@@ -64,8 +54,6 @@ const IP_AT = ETHERNET_BYTES
 const UDP_AT = IP_AT + IPV4_BYTES
 const BTH_AT = UDP_AT + UDP_BYTES
 
-/** Packets start with this; each switch takes one off. */
-const TTL = 255
 /** The lower bits of RoCEv2's source ports, which are of the dynamic range (IBTA 1.7 §A17.3.1). */
 const PORT_MIN = 0xc000
 const PORT_MASK = 0x3fff
@@ -73,10 +61,6 @@ const DEFAULT_PARTITION = 0xffff
 const MESSAGE_COUNT_END = 2 ** 24
 /** Most that a RETH can say; responders refuse what is longer than 2^31. */
 const DMA_BYTES_MAX = 0xffff_ffff
-/** As long as can be: the simulator's pauses hold until a resume. */
-const PAUSE_QUANTA = 0xffff
-const PRIORITIES = 8
-const NO_OPTIONS = new Uint8Array(0)
 const NOTHING = new Uint8Array(0)
 
 /** Octets that a frame takes at most beside its payload: its headers, telemetry and the ICRC. */
@@ -109,12 +93,8 @@ export class RoceCodec {
    * @throws EmitError of wire for a buffer too small, or a payload longer than {@link PAYLOAD_BYTES_MAX}
    */
   encode(packet: Packet, link: Link, octets: Uint8Array, start = 0): number {
-    const end =
-      packet.opcode === Opcode.Pfc ? encodePfc(packet, link, octets, start) : this.roce(packet, link, octets, start)
-    const least = start + ETHERNET_FRAME_BYTES_MIN
-    if (end >= least) return end
-    octets.fill(0, end, least)
-    return least
+    if (packet.opcode === Opcode.Pfc) return encodePfc(packet, link, octets, start)
+    return padFrame(octets, start, this.roce(packet, link, octets, start))
   }
 
   private roce(packet: Packet, link: Link, octets: Uint8Array, start: number): number {
@@ -167,10 +147,11 @@ export class RoceCodec {
     if (!names.includes("reth")) return {}
     const flow = packet.flow >> 1
     const bytes = packet.opcode === Opcode.WriteOnly ? undefined : this.messages?.bytesOf(flow)
+    const { address, key } = memoryOfFlow(flow)
     return {
       reth: {
-        virtualAddress: BigInt(flow + 1) << 32n,
-        remoteKey: (((flow + 1) << 8) | 1) >>> 0,
+        virtualAddress: address,
+        remoteKey: key,
         dmaBytes: Math.min(DMA_BYTES_MAX, bytes ?? packet.payloadBytes),
       },
     }
@@ -269,19 +250,6 @@ const refused = (field: string, found: number | string, expected: string): Decod
   error: new CodecError(field, found, expected),
 })
 
-type IpPart = Omit<Ipv4, "payloadBytes" | "protocol" | "moreFragments" | "fragmentOffset">
-
-/** The class selector of the priority (RFC 2474 §4.2.2) and the ECN code point; ECN and time to live change on the way. */
-const ipOf = (packet: Packet): IpPart => ({
-  trafficClass: (packet.priority << 5) | packet.ecn,
-  identification: 0,
-  dontFragment: true,
-  ttl: TTL - packet.hop,
-  source: ipv4OfNode(packet.source),
-  destination: ipv4OfNode(packet.destination),
-  options: NO_OPTIONS,
-})
-
 /** One for both directions of a connection, as Linux has it: from the flow's own source port, which its ECMP hash sees. */
 const sourcePortOf = ({ udpPorts, flow }: Packet): number =>
   PORT_MIN | (((flow & 1) === 0 ? udpPorts : udpPorts >>> 16) & PORT_MASK)
@@ -298,13 +266,6 @@ const putLengths = (
   const whole = { moreFragments: false, fragmentOffset: 0, protocol: IpProtocol.Udp, payloadBytes: UDP_BYTES + bytes }
   emitIpv4({ ...ip, ...whole }, octets, start + IP_AT)
   emitUdp({ sourcePort, destinationPort, payloadBytes: bytes, checksum: 0 }, octets, start + UDP_AT)
-}
-
-const encodePfc = (packet: Packet, link: Link, octets: Uint8Array, start: number): number => {
-  const quanta = new Array<number | undefined>(PRIORITIES).fill(undefined)
-  quanta[packet.priority] = packet.has(Flag.Pause) ? PAUSE_QUANTA : 0
-  const header = { destination: PFC_MAC, source: macOfNode(link.from), tags: [], etherType: EtherType.MacControl }
-  return emitPfc({ kind: "pfc", quanta }, octets, emitEthernet(header, octets, start))
 }
 
 /** The link's other end is not in the frame: it is told as the one that sent it. */

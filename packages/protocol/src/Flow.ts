@@ -81,6 +81,19 @@ export interface FlowEngine extends QueuePair<FlowCommand, FlowEvent> {
   rateChanged: boolean
 }
 
+/** What the packets of a transport of flows are as octets, for whoever writes them. */
+export type FlowOctets =
+  /** Packets of RoCEv2, by their opcodes. */
+  | { readonly protocol: "roce" }
+  /** Segments of TCP with time stamps (RFC 7323): a packet's PSN is its segment's number, from 0 on. */
+  | {
+      readonly protocol: "tcp"
+      /** Each segment of data is one FPDU of iWARP with a tagged header (RFC 5044 §5), its CRC filled in or 0. Default: none is. */
+      readonly fpdu?: "crc" | "noCrc"
+      /** Frames go in a tunnel of VXLAN, from host to host; a packet's ports are those of the tunnel. Default: they do not. */
+      readonly tunnel?: "vxlan"
+    }
+
 /** A transport that carries flows: each a message from one node to another. */
 export interface FlowTransport {
   readonly name: string
@@ -89,6 +102,8 @@ export interface FlowTransport {
   readonly framing: Framing
   /** Its packets carry telemetry for switches to fill. */
   readonly telemetry: boolean
+  /** What its packets are as octets. Undefined: they have none, and cannot be written. */
+  readonly octets?: FlowOctets | undefined
   /** For one world: makes the ends of its flows. @param hops switches on the longest path */
   open(hops: number): (now: Time, address: FlowAddress) => FlowEngine
 }
