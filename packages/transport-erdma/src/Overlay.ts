@@ -42,13 +42,14 @@ export const tunnelPort = ({ node, peer, udpPort, peerUdpPort }: FlowAddress): n
  */
 export const throughVxlan = (transport: FlowTransport): FlowTransport => {
   check("transport", transport, hasFields(transport), "a transport of flows, an object")
-  const { framing } = transport
+  const { framing, octets } = transport
   checkFraming(check, framing)
   const isTunnels = framing.name.endsWith(SUFFIX)
   check("framing", framing.name, isTunnels, "one made by vxlanFraming, which counts the tunnel's headers")
   return {
     ...transport,
     name: transport.name + SUFFIX,
+    octets: octets?.protocol === "tcp" ? { ...octets, tunnel: "vxlan" } : undefined,
     open: (hops) => {
       const make = transport.open(hops)
       return (now, address) => make(now, { ...address, udpPort: tunnelPort(address), peerUdpPort: VXLAN_PORT })

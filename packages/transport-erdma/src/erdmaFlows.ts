@@ -10,6 +10,7 @@ import { throughVxlan } from "./Overlay.ts"
  * @throws ErdmaError, TcpTransportError
  */
 export const erdmaFlows = (options: ErdmaOptions): FlowTransport => {
-  const transport: FlowTransport = { ...tcpFlows(erdmaStream(options)), name: "erdma" }
+  const stream = tcpFlows(erdmaStream(options))
+  const transport: FlowTransport = { ...stream, name: "erdma", octets: { protocol: "tcp", fpdu: "noCrc" } }
   return (options.overlay ?? "vxlan") === "vxlan" ? throughVxlan(transport) : transport
 }

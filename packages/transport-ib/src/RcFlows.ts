@@ -10,6 +10,7 @@ export const rcFlows = (options: RcConfig): FlowTransport => {
     mtuBytes: config.mtuBytes,
     framing: config.framing,
     telemetry: config.telemetry,
+    octets: { protocol: "roce" },
     open: (hops) => {
       const ack = makeAck(hops)
       return (now, address) => makeQueuePair(now, config, ack, address)

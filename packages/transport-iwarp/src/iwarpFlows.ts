@@ -35,7 +35,7 @@ export const iwarpFlows = (options: IwarpFlowOptions): FlowTransport => {
     framing: iwarpFraming(room),
     alignBytes: FPDU_ALIGNMENT,
   })
-  return { ...tcpFlows(config), name: "iwarp" }
+  return { ...tcpFlows(config), name: "iwarp", octets: { protocol: "tcp", fpdu: "crc" } }
 }
 
 const isBetween = (value: number, least: number, most: number): boolean =>

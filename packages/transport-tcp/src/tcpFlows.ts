@@ -10,6 +10,7 @@ export const tcpFlows = (options: TcpConfig): FlowTransport => {
     mtuBytes: config.mtuBytes,
     framing: config.framing,
     telemetry: config.telemetry,
+    octets: { protocol: "tcp" },
     open: (hops) => {
       const ack = makeAck(hops)
       return (now, address) => new TcpEndpoint(now, config, ack, address)

@@ -1,17 +1,11 @@
-import {
-  FRAME_OVERHEAD_BYTES,
-  type IntLayout,
-  intRefusal,
-  PAYLOAD_BYTES_MAX,
-  RoceCodec,
-  type RoceCodecOptions,
-} from "@rdmakit/codec"
+import type { IntLayout, RoceCodecOptions } from "@rdmakit/codec"
 import type { World } from "@rdmakit/fabric"
 import type { Packet } from "@rdmakit/packet"
 import { type CaptureSink, numberOption, optionCodes, PcapngWriter, PcapWriter, textOption } from "@rdmakit/pcap"
 import type { Time } from "@rdmakit/protocol"
 import type { Tracer } from "@rdmakit/sim"
 import type { Ports } from "@rdmakit/topology"
+import { type FrameCodec, frameCodec } from "./frameCodec.ts"
 import { portName, portWords } from "./portNames.ts"
 
 export interface CaptureSettings {
@@ -20,17 +14,6 @@ export interface CaptureSettings {
   /** "pcap": a file for each port; "pcapng": one file, an interface for each port, each packet with its direction. */
   readonly format: "pcap" | "pcapng"
   readonly telemetry: IntLayout
-}
-
-/** A run whose packets cannot be written as octets. The message says why. */
-export class CaptureRefused extends Error {
-  readonly _tag = "CaptureRefused"
-  /** It is the layout of telemetry that has no room. */
-  readonly isTelemetry: boolean
-  constructor(message: string, isTelemetry: boolean) {
-    super(message)
-    this.isTelemetry = isTelemetry
-  }
 }
 
 /** Names of the files that a capture writes, by what they hold: `port-16-2.pcap`; `ports.pcapng`. */
@@ -49,7 +32,7 @@ const INBOUND = 1
 const OUTBOUND = 2
 
 /**
- * Writes what some ports of a world send and receive, as it happens: frames of RoCEv2 and PFC, as `codec` makes them. A
+ * Writes what some ports of a world send and receive, as it happens: frames of its transport and PFC, as `codec` makes them. A
  * frame that leaves has the time at which it begins to be sent, one that arrives that of its end, both rounded down to
  * nanoseconds. What is lost on a link was sent, and does not arrive. Make it before the run begins, finish it at its end.
  *
@@ -59,7 +42,7 @@ export class PortCapture implements Tracer {
   /** Frames written. */
   frames = 0
   private readonly world: World
-  private readonly codec: RoceCodec
+  private readonly codec: FrameCodec
   /** Of each port of the world: its place among those that are written, or -1. */
   private readonly places: Int32Array
   private readonly writers: ReadonlyArray<{ readonly flush: () => void }>
@@ -76,27 +59,16 @@ export class PortCapture implements Tracer {
     open: (file: string) => CaptureSink,
     crc?: NonNullable<RoceCodecOptions["crc"]>,
   ) {
-    const { kernel, flows, parts } = world
-    const { mtuBytes } = parts.transport
-    if (mtuBytes > PAYLOAD_BYTES_MAX) {
-      const most = `IPv4 has room for ${PAYLOAD_BYTES_MAX} beside RoCEv2's headers`
-      throw new CaptureRefused(`packets of ${mtuBytes} B of payload: ${most}`, false)
-    }
-    const reason = intRefusal(kernel.pool, settings.telemetry)
-    if (reason !== undefined) throw new CaptureRefused(reason, true)
     this.world = world
-    this.codec = new RoceCodec({
-      telemetry: settings.telemetry,
-      messages: { bytesOf: (flow) => flows.bytes[flow]!, mtuBytes },
-      ...(crc === undefined ? {} : { crc }),
-    })
-    this.octets = new Uint8Array(mtuBytes + FRAME_OVERHEAD_BYTES)
+    this.codec = frameCodec(world, settings.telemetry, crc)
+    this.octets = new Uint8Array(this.codec.frameBytesMax)
     this.places = new Int32Array(world.ports.count).fill(-1)
     for (const [place, port] of settings.ports.entries()) this.places[port] = place
     const { writers, write } =
       settings.format === "pcap" ? pcapOf(world, settings, open) : pcapngOf(world, settings, open)
     this.writers = writers
     this.write = write
+    const { kernel } = world
     const { tracer } = kernel
     kernel.tracer = tracer === undefined ? this : bothOf(tracer, this)
   }
