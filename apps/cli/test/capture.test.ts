@@ -24,6 +24,11 @@ flows:
 controller: {name: hpcc, preset: simulation}
 `
 
+const pair = `topology: {builder: star, hosts: 3}
+flows:
+  - {from: 0, to: 2, size: 20KB}
+`
+
 describe("run --pcap", () => {
   test("writes ports of a config's network, and nothing else changes", async () => {
     const [plain, out] = [place(), place()]
@@ -74,6 +79,31 @@ describe("run --pcap", () => {
     const plain = await sizes()
     expect(await sizes("--pcap-int", "hpcc")).toEqual(plain.map((bytes) => bytes + 10))
     expect(await sizes("--pcap-int", "ns3")).toEqual(plain.map((bytes) => bytes + 42))
+  })
+
+  test("writes TCP's segments where the transport is TCP", async () => {
+    const cwd = folderOf({ "tcp.yaml": `${pair}transport: {name: tcp}\n` })
+    const out = place()
+    const run = await rdmakit(["run", "tcp.yaml", "--out", out, "--no-report", "--pcap", "2:1"], { cwd })
+    expect(run.code).toBe(0)
+    const shown = await rdmakit(["pcap", "show", join(out, "port-2-1.pcap")])
+    expect(shown.out).toMatch(/11\.0\.0\.1 → 11\.0\.2\.1 +TCP .*sequence 1449 1448 octets/)
+    expect(shown.out).not.toContain("SEND")
+  })
+
+  test.each([
+    ["srd", [], "--pcap: flows of srd have no octets, only sizes: those of rc, tcp, iwarp and erdma can be written"],
+    [
+      "erdma",
+      ["--pcap-int", "ns3"],
+      '--pcap-int: the layout "ns3" is of RoCEv2, and packets of erdma/vxlan are TCP\'s',
+    ],
+  ])("refuses what %s cannot be, before the run, and writes nothing", async (name, more, message) => {
+    const cwd = folderOf({ "s.yaml": `${pair}transport: {name: ${name}}\n` })
+    const out = place()
+    const run = await rdmakit(["run", "s.yaml", "--out", out, "--pcap", "0", ...more], { cwd })
+    expect([run.code, run.out, existsSync(out)]).toEqual([2, "", false])
+    expect(run.err).toContain(`error: ${message}`)
   })
 
   test.each([

@@ -38,10 +38,7 @@ export const frameCodec = (world: World, telemetry: IntLayout, crc: RoceCodecOpt
   const { name, octets } = world.parts.transport
   if (octets === undefined) {
     const known = "those of rc, tcp, iwarp and erdma can be written"
-    throw new CaptureRefused(
-      `packets of ${name} have no octets, for nobody has said what they would be; ${known}`,
-      false,
-    )
+    throw new CaptureRefused(`flows of ${name} have no octets, only sizes: ${known}`, false)
   }
   return octets.protocol === "roce" ? roceCodec(world, telemetry, crc) : tcpCodec(world, telemetry, octets)
 }
