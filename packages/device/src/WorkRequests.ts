@@ -150,12 +150,7 @@ export const checkSend = (type: DeviceQpType, request: SendWork, bounds: SendBou
 const checkRemote = (verb: string, request: SendWork): void => {
   const { opcode, remoteAddress } = request
   if (!isRemoteAddress(remoteAddress)) {
-    throw invalid(
-      verb,
-      "remoteAddress",
-      typeof remoteAddress === "bigint" ? `${remoteAddress}n` : shown(remoteAddress),
-      "give 64 bits without sign; a bigint from 2^53 on",
-    )
+    throw invalid(verb, "remoteAddress", shown(remoteAddress), "give 64 bits without sign; a bigint from 2^53 on")
   }
   if (!isU32(request.remoteKey)) throw invalid(verb, "remoteKey", shown(request.remoteKey), "give 32 bits without sign")
   const aligned = ATOMIC.has(opcode) || opcode === WrOpcode.AtomicWrite

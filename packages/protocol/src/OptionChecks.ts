@@ -6,6 +6,7 @@ import type { VerbsTransport } from "./World.ts"
 export const shown = (value: unknown): string => {
   if (typeof value === "string") return `"${value}"`
   if (value === undefined) return "nothing"
+  if (typeof value === "bigint") return `${value}n`
   if (value === null || typeof value === "number" || typeof value === "boolean") return String(value)
   return Array.isArray(value) ? "an array" : typeof value === "object" ? "an object" : `a ${typeof value}`
 }

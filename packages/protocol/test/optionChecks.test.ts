@@ -17,7 +17,7 @@ it("a message shows any value in words", () => {
   const values = [undefined, null, "0.5", 0.5, Number.NaN, true, [], {}, Object.create(null), 1n, Symbol("s"), () => 0]
   expect(values.map(shown)).toEqual([
     ...["nothing", "null", '"0.5"', "0.5", "NaN", "true", "an array", "an object", "an object"],
-    ...["a bigint", "a symbol", "a function"],
+    ...["1n", "a symbol", "a function"],
   ])
   expect(values.filter(hasFields)).toEqual([{}, Object.create(null)])
 })

@@ -1,6 +1,7 @@
+import { hasFields } from "@rdmakit/protocol"
 import type { EfaRdmTarget } from "@rdmakit/wire/efa-rdm"
 import { atomicBytes, isAtomic } from "./Atomics.ts"
-import { checkInteger, RdmError } from "./RdmOptions.ts"
+import { check, checkInteger, RdmError } from "./RdmOptions.ts"
 import { TARGETS_MAX, targetBytes } from "./Targets.ts"
 
 /** The most that the header of an atomic takes: to four targets, with the raw address. */
@@ -33,15 +34,31 @@ export interface RdmAtomicOptions {
   readonly deliveryComplete?: boolean
 }
 
+/** @throws RdmError for what is no octets. @param field as the call spells it */
+export const checkOctets = (field: string, value: unknown): void =>
+  check(field, value, value instanceof Uint8Array, "octets, a Uint8Array")
+
+/** What all calls have. @throws RdmError */
+export const checkCall = (context: number, options: RdmSendOptions | RdmReceiveOptions | RdmAtomicOptions): void => {
+  checkInteger("context", context, Number.MIN_SAFE_INTEGER)
+  check("options", options, hasFields(options), "an object")
+}
+
 /** @throws RdmError for a number that does not fit 64 bits */
 export const checkWord = (field: string, value: bigint | undefined): bigint | undefined => {
-  if (value === undefined || (value >= 0n && value <= 0xffff_ffff_ffff_ffffn)) return value
+  if (value === undefined || (typeof value === "bigint" && value >= 0n && value <= 0xffff_ffff_ffff_ffffn)) return value
   throw new RdmError(field, value, "a whole number of 64 bits")
 }
 
 /** @throws RdmError when the remote ranges are too many, or have not the length of the local buffer */
 export const checkTargets = (targets: ReadonlyArray<EfaRdmTarget>, local: Uint8Array): void => {
+  check("targets", targets, Array.isArray(targets), "an array of remote ranges")
   checkInteger("targets.length", targets.length, 1, TARGETS_MAX)
+  for (const target of targets) {
+    check("targets", target, hasFields(target), "ranges, { address, bytes, key }")
+    for (const field of ["address", "bytes", "key"] as const)
+      check(`targets.${field}`, target[field], typeof target[field] === "bigint", "a bigint")
+  }
   const bytes = targetBytes(targets)
   if (bytes !== BigInt(local.length))
     throw new RdmError("targets", bytes, `${local.length} bytes, as the local buffer has`)

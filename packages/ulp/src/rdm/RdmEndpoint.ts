@@ -22,6 +22,8 @@ import { Peer, type Waiting } from "./Peer.ts"
 import type { Rdm } from "./Rdm.ts"
 import {
   checkAtomic,
+  checkCall,
+  checkOctets,
   checkTargets,
   checkWord,
   type RdmAtomicOptions,
@@ -101,7 +103,9 @@ export class RdmEndpoint {
 
   /** @throws RdmError for an option out of its range */
   send(peer: number, data: Uint8Array, context: number, options: RdmSendOptions = {}): RdmRefusal | undefined {
-    const known = this.knownPeer(peer)
+    checkCall(context, options)
+    checkOctets("data", data)
+    const known = this.knownPeer(checkInteger("peer", peer, 0))
     if (typeof known === "string") return known
     if (this.outgoing.full) return "busy"
     const { deliveryComplete = false } = options
@@ -114,8 +118,11 @@ export class RdmEndpoint {
 
   /** @throws RdmError for an option out of its range */
   receive(buffer: Uint8Array, context: number, options: RdmReceiveOptions = {}): RdmRefusal | undefined {
+    checkCall(context, options)
+    checkOctets("buffer", buffer)
     if (this.incoming.full) return "busy"
     const { from } = options
+    if (from !== undefined) checkInteger("from", from, 0)
     if (from !== undefined && this.peers.get(from)?.reachable === false) return "unreachable"
     const tag = checkWord("tag", options.tag)
     const ignore = checkWord("ignore", options.ignore) ?? 0n
@@ -138,8 +145,10 @@ export class RdmEndpoint {
     context: number,
     options: RdmSendOptions = {},
   ): RdmRefusal | undefined {
+    checkCall(context, options)
+    checkOctets("data", data)
     checkTargets(targets, data)
-    const known = this.knownPeer(peer)
+    const known = this.knownPeer(checkInteger("peer", peer, 0))
     if (typeof known === "string") return known
     if (this.outgoing.full) return "busy"
     const { deliveryComplete = false } = options
@@ -151,8 +160,10 @@ export class RdmEndpoint {
 
   /** Reads up to four ranges of the peer's memory. @throws RdmError when they have not the length of `into` */
   read(peer: number, into: Uint8Array, targets: ReadonlyArray<EfaRdmTarget>, context: number): RdmRefusal | undefined {
+    checkCall(context, {})
+    checkOctets("into", into)
     checkTargets(targets, into)
-    const known = this.knownPeer(peer)
+    const known = this.knownPeer(checkInteger("peer", peer, 0))
     if (typeof known === "string") return known
     if (this.incoming.full) return "busy"
     new ReadRequest(this.rdm, known, into, targets, context).begin()
@@ -167,8 +178,10 @@ export class RdmEndpoint {
     context: number,
     options: RdmAtomicOptions,
   ): RdmRefusal | undefined {
+    checkCall(context, options)
+    checkOctets("operands", operands)
     checkAtomic("write", operands, targets, operands.length, this.settings.mtuBytes, options)
-    const known = this.knownPeer(peer)
+    const known = this.knownPeer(checkInteger("peer", peer, 0))
     if (typeof known === "string") return known
     if (this.outgoing.full) return "busy"
     const { datatype, operation, deliveryComplete = false } = options
@@ -189,15 +202,20 @@ export class RdmEndpoint {
     result: Uint8Array,
     targets: ReadonlyArray<EfaRdmTarget>,
     context: number,
-    { datatype, operation }: RdmAtomicOptions,
+    options: RdmAtomicOptions,
   ): RdmRefusal | undefined {
+    checkCall(context, options)
+    checkOctets("operands", operands)
+    checkOctets("result", result)
+    if (compare !== undefined) checkOctets("compare", compare)
+    const { datatype, operation } = options
     const compares = compare !== undefined
     const bytes = operands.length + (compare?.length ?? 0)
     const kind = compares ? "compare" : "fetch"
     checkAtomic(kind, operands, targets, bytes, this.settings.mtuBytes, { datatype, operation })
     checkInteger("result.length", result.length, operands.length, operands.length)
     if (compares) checkInteger("compare.length", compare.length, operands.length, operands.length)
-    const known = this.knownPeer(peer)
+    const known = this.knownPeer(checkInteger("peer", peer, 0))
     if (typeof known === "string") return known
     if (this.incoming.full) return "busy"
     const data = new Segments(compares ? [operands, compare] : [operands])

@@ -1,3 +1,4 @@
+import { hasFields, shown } from "@rdmakit/protocol"
 import type { EfaRdmAddress } from "@rdmakit/wire/efa-rdm"
 import type { RdmMemory } from "./Datagram.ts"
 
@@ -74,7 +75,7 @@ export class RdmError extends Error {
   readonly expected: string
 
   constructor(field: string, value: unknown, expected: string) {
-    super(`rdm: ${field} is ${String(value)}, expected ${expected}`)
+    super(`rdm: ${field} is ${shown(value)}, expected ${expected}`)
     this.field = field
     this.value = value
     this.expected = expected
@@ -86,6 +87,11 @@ export const checkInteger = (field: string, value: number, least: number, most =
   throw new RdmError(field, value, `a whole number from ${least} to ${most}`)
 }
 
+/** @throws RdmError unless the value is legal */
+export const check = (field: string, value: unknown, legal: boolean, expected: string): void => {
+  if (!legal) throw new RdmError(field, value, expected)
+}
+
 /** The options with every default filled in. */
 export interface RdmSettings extends Required<Omit<RdmOptions, "peerOf">> {
   readonly peerOf: (address: EfaRdmAddress) => number | undefined
@@ -95,6 +101,7 @@ const MIB = 1_048_576
 
 /** @throws RdmError for an option out of its range */
 export const settingsOf = (options: RdmOptions): RdmSettings => {
+  check("options", options, hasFields(options), "an object")
   const settings: RdmSettings = {
     mediumBytesMax: 65_536,
     readBytesMin: MIB,
@@ -127,5 +134,16 @@ export const settingsOf = (options: RdmOptions): RdmSettings => {
   for (const field of ["unexpectedBytesMax", "reorderBytesMax"] as const) checkInteger(field, settings[field], 0)
   for (const field of ["operationsMax", "receivesMax", "packetsInFlightMax", "peersMax"] as const)
     checkInteger(field, settings[field], 1, 65_536)
+  for (const field of ["rdmaRead", "rdmaWrite", "deliveryComplete", "runtRead"] as const)
+    check(field, settings[field], typeof settings[field] === "boolean", "true or false")
+  for (const field of ["packetBuffer", "peerOf"] as const)
+    check(field, settings[field], typeof settings[field] === "function", "a function")
+  const { address, memory, order } = settings
+  check("order", order, ["completion", "matching", "none"].includes(order), "completion, matching or none")
+  check("memory", memory, hasFields(memory) && typeof memory.resolve === "function", "memory, which has resolve")
+  check("address", address, hasFields(address), "an address, { gid, qpn, connid }")
+  check("address.gid", address.gid, address.gid instanceof Uint8Array && address.gid.length === 16, "16 octets")
+  checkInteger("address.qpn", address.qpn, 0, 0xffff)
+  checkInteger("address.connid", address.connid, 0, 0xffff_ffff)
   return settings
 }

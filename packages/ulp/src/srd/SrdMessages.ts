@@ -1,4 +1,4 @@
-import type { Completion } from "@rdmakit/protocol"
+import { type Completion, hasFields } from "@rdmakit/protocol"
 import {
   type AddressHandle,
   type CompletionQueue,
@@ -15,7 +15,7 @@ import { type CollectiveOptions, CollectiveRun, type Unfinished } from "../colle
 import type { RdmAtomicOptions, RdmReceiveOptions, RdmSendOptions } from "../rdm/RdmCalls.ts"
 import type { RdmEndpoint } from "../rdm/RdmEndpoint.ts"
 import type { RdmEvent, RdmFailure, RdmOperation, RdmRefusal } from "../rdm/RdmEvent.ts"
-import type { RdmLimits, RdmOptions, RdmThresholds } from "../rdm/RdmOptions.ts"
+import { check, type RdmLimits, type RdmOptions, type RdmThresholds } from "../rdm/RdmOptions.ts"
 import { RegionDirectory } from "./RegionDirectory.ts"
 import { addressQpn, SrdCarrier } from "./SrdCarrier.ts"
 
@@ -79,7 +79,7 @@ const RNR_FOREVER = 7
 
 /**
  * Messages, RMA and atomics over one queue pair of SRD: {@link RdmEndpoint} with a device under it. Each operation is
- * waited for. Its queue pair and memory end with the scope.
+ * waited for. Its queue pair and memory end with the scope. A call with an argument that cannot be dies of an `RdmError`.
  */
 export class SrdMessages {
   readonly address: RdmAddress
@@ -115,10 +115,14 @@ export class SrdMessages {
   }
 
   /** The number by which a peer is named. */
-  peer({ gid, qpn, connid }: RdmAddress): Effect.Effect<number, VerbsError> {
-    return Effect.map(this.inScope(this.domain.addressHandle({ gid })), (address) =>
-      this.carrier.addPeer(gid, { address, qpn, queueKey: connid }),
-    )
+  peer(address: RdmAddress): Effect.Effect<number, VerbsError> {
+    return Effect.suspend(() => {
+      check("address", address, hasFields(address), "what the peer's `address` says, { gid, qpn, connid }")
+      const { gid, qpn, connid } = address
+      return Effect.map(this.inScope(this.domain.addressHandle({ gid })), (handle) =>
+        this.carrier.addPeer(gid, { address: handle, qpn, queueKey: connid }),
+      )
+    })
   }
 
   /** Memory that RDMA may use: for long messages from and into it, and for peers as its registration allows. */
@@ -262,13 +266,14 @@ export class SrdMessages {
   }
 }
 
-/** Makes a queue pair of SRD, brings it up, and speaks over it until the scope ends. */
+/** Makes a queue pair of SRD, brings it up, and speaks over it until the scope ends. Dies of an `RdmError` for an option that cannot be. */
 export const openMessages = (
   context: DeviceContext,
   domain: ProtectionDomain,
   options: SrdMessagesOptions = {},
 ): Effect.Effect<SrdMessages, VerbsError, Scope.Scope> =>
   Effect.gen(function* () {
+    check("options", options, hasFields(options), "an object")
     const { rdma = true, receives = 128, packetsInFlightMax = IN_FLIGHT, ...rest } = options
     const cq = yield* context.completionQueue(receives + packetsInFlightMax)
     const capabilities = {
