@@ -23,7 +23,7 @@ const FEEDBACKS: ReadonlyArray<unknown> = ["rtt", "ecn", "cnp", "int", "pint"] s
 /** Refuses what is no `ControllerFactory`, and names the field. @param option what holds it */
 export const checkFactory = (check: OptionCheck, controller: unknown, option = "controller"): void => {
   if (!hasFields(controller)) {
-    check(option, controller, false, "a controller's factory, an object")
+    check(option, controller, false, "a controller's factory, { name, needs, make }")
     return
   }
   const { name, needs, make } = controller as Partial<ControllerFactory>

@@ -26,8 +26,8 @@ it("a controller's factory is one field by field", () => {
   const whole = { name: "fixed", needs: ["rtt"], make: () => unpaced }
   const found = (controller: unknown) => refusal((check) => checkFactory(check, controller))
   expect(found(whole)).toBeUndefined()
-  expect(found(null)).toBe("controller: null, a controller's factory, an object")
-  expect(found(() => whole)).toBe("controller: a function, a controller's factory, an object")
+  expect(found(null)).toBe("controller: null, a controller's factory, { name, needs, make }")
+  expect(found(() => whole)).toBe("controller: a function, a controller's factory, { name, needs, make }")
   expect(found({})).toBe("controller.name: nothing, the controller's name, a text")
   expect(found({ ...whole, needs: "rtt" })).toBe('controller.needs: "rtt", a list of rtt, ecn, cnp, int, pint')
   expect(found({ ...whole, needs: ["delay"] })).toBe("controller.needs: an array, a list of rtt, ecn, cnp, int, pint")
