@@ -16,11 +16,14 @@ export interface ErdmaOptions {
   readonly overlay?: "vxlan" | "none"
   /** Room for telemetry in each data packet where the controller needs `int`, bytes. Default 42, five hops (HPCC, Figure 7). */
   readonly telemetryBytes?: number
-  /** A timeout is this much beyond the smoothed round trip, ps, or four deviations. Default 100 µs. */
+  /**
+   * A timeout is this much beyond the smoothed round trip, ps, or four deviations. Default 100 µs, or 16 full packets at line
+   * rate where that is more.
+   */
   readonly timeoutSlackPs?: Time
-  /** Timeout before the first round trip is known, ps. Default 1 ms. */
+  /** Timeout before the first round trip is known, ps. Default 1 ms, or 8 base RTTs where that is more. */
   readonly initialTimeoutPs?: Time
-  /** Most that a timeout grows to, ps. Default 250 ms. */
+  /** Most that a timeout grows to, ps. Default 250 ms, or 32 base RTTs where that is more. */
   readonly mostTimeoutPs?: Time
   /** Timeouts in a row after which the connection ends. Default 15. */
   readonly retryCount?: number
@@ -33,6 +36,13 @@ const TELEMETRY_BYTES = 42
 
 /** eRDMA on the wire without its overlay: iWARP's WRITEs (erdma refuses CRCs, and their field is there). */
 export const erdmaFraming = (telemetryBytes: number): Framing => ({ ...iwarpFraming(telemetryBytes), name: "erdma" })
+
+/** The times that nobody gave, by the stream's names. */
+const unsaid = ({ timeoutSlackPs, initialTimeoutPs, mostTimeoutPs }: ErdmaOptions): TcpConfig["followsPath"] => [
+  ...(timeoutSlackPs === undefined ? (["granularityPs"] as const) : []),
+  ...(initialTimeoutPs === undefined ? (["initialTimeoutPs"] as const) : []),
+  ...(mostTimeoutPs === undefined ? (["mostTimeoutPs"] as const) : []),
+]
 
 /**
  * eRDMA as the stream that carries it: FPDUs aligned with segments (RFC 5044 §5), each acknowledged; losses found by
@@ -68,6 +78,7 @@ export const erdmaStream = (options: ErdmaOptions): TcpConfig => {
     granularityPs: timeoutSlackPs,
     initialTimeoutPs,
     mostTimeoutPs,
+    followsPath: unsaid(options),
     retryCount,
     ackEvery,
     delayedAckPs: 0,

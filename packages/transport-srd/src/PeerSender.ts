@@ -16,6 +16,7 @@ import type { Records } from "./Records.ts"
 import { RttEstimator } from "./RttEstimator.ts"
 import { SentPackets } from "./SentPackets.ts"
 import type { SrdConfig } from "./SrdConfig.ts"
+import { timeoutsOn } from "./Timeouts.ts"
 
 /** Timeouts in a row before they become longer: each tries another path. */
 const PATIENT = 8
@@ -54,6 +55,8 @@ export abstract class PeerSender {
   /** The controller's timers are run by somebody else. */
   timersLent = false
   bytesDelivered = 0
+  /** The peer is unresponsive when packets have waited so long and nothing has come, ps. */
+  readonly unresponsiveAfterPs: Time
 
   protected readonly config: SrdConfig
   private readonly ack: Ack
@@ -82,7 +85,9 @@ export abstract class PeerSender {
     checkController(this.controller, context, now)
     this.paths = new PathTable(config, records, path?.seed ?? 0, path?.flow ?? context)
     this.packets = new SentPackets(records)
-    this.rtt = new RttEstimator(config)
+    const timeouts = timeoutsOn(config, path)
+    this.rtt = new RttEstimator(timeouts)
+    this.unresponsiveAfterPs = timeouts.unresponsiveAfterPs
     this.paceTime = now
     this.updateTimeout()
   }
@@ -307,8 +312,8 @@ export abstract class PeerSender {
 
   /** Nothing comes. The oldest packet is sent again, elsewhere; from then on the timeout runs anew. */
   private timeOut(now: Time): void {
-    const { packets, config } = this
-    if (now - this.heardAt >= config.unresponsiveAfterPs) {
+    const { packets } = this
+    if (now - this.heardAt >= this.unresponsiveAfterPs) {
       this.unresponsive = true
       return
     }

@@ -1,5 +1,5 @@
 import type { Time } from "@rdmakit/protocol"
-import type { SrdConfig } from "./SrdConfig.ts"
+import type { Timeouts } from "./Timeouts.ts"
 
 /** How much the reordering window may grow, in its least size. */
 const WIDEST = 16
@@ -19,10 +19,10 @@ export class RttEstimator {
   private variationPs: Time = 0
   private widening = 1
   private calm = 0
-  private readonly config: SrdConfig
+  private readonly limits: Timeouts
 
-  constructor(config: SrdConfig) {
-    this.config = config
+  constructor(limits: Timeouts) {
+    this.limits = limits
   }
 
   sample(rttPs: Time): void {
@@ -43,13 +43,13 @@ export class RttEstimator {
 
   /** The timeout after `times` of them in a row, ps. */
   timeoutPs(times: number): Time {
-    const { smoothedPs, config } = this
+    const { smoothedPs, limits } = this
     const spread = 4 * this.variationPs
     // Twice the round trip at least: the peer answers at once, but queues come and go.
-    let timeout = smoothedPs === 0 ? config.initialTimeoutPs : smoothedPs + (spread > smoothedPs ? spread : smoothedPs)
-    if (timeout < config.leastTimeoutPs) timeout = config.leastTimeoutPs
+    let timeout = smoothedPs === 0 ? limits.initialTimeoutPs : smoothedPs + (spread > smoothedPs ? spread : smoothedPs)
+    if (timeout < limits.leastTimeoutPs) timeout = limits.leastTimeoutPs
     if (times > 0) timeout *= 2 ** times
-    return timeout < config.mostTimeoutPs ? timeout : config.mostTimeoutPs
+    return timeout < limits.mostTimeoutPs ? timeout : limits.mostTimeoutPs
   }
 
   /** How much longer than a round trip a packet may take when a later one has come, ps (RFC 8985 §6.2, reo_wnd). */

@@ -9,6 +9,9 @@ import {
   type Time,
 } from "@rdmakit/protocol"
 
+/** The options that are timeouts. */
+export type SrdTimeout = "initialTimeoutPs" | "leastTimeoutPs" | "mostTimeoutPs" | "unresponsiveAfterPs"
+
 /** How contexts of SRD behave. One object serves all of a world. */
 export interface SrdConfig {
   readonly controller: ControllerFactory
@@ -26,13 +29,21 @@ export interface SrdConfig {
   readonly deadAfterLosses: number
   /** Numbers between the oldest packet without acknowledgement and the newest, at most; what a receiver keeps track of. Default 4,096. */
   readonly windowPackets: number
-  /** Retransmission timeout before the first round trip is known, ps. Default 100 µs. */
+  /** Retransmission timeout before the first round trip is known, ps. Default 100 µs, or 5 base RTTs where that is more. */
   readonly initialTimeoutPs: Time
-  /** Least and most that a timeout may be, ps. Default 10 µs and 4 ms. */
+  /**
+   * Least and most that a timeout may be, ps. Default 10 µs, or 16 full packets at line rate where that is more, and 4 ms, or
+   * 32 base RTTs.
+   */
   readonly leastTimeoutPs: Time
   readonly mostTimeoutPs: Time
-  /** The peer is unresponsive when packets have waited so long and nothing has come, ps. Default 1 s. */
+  /** The peer is unresponsive when packets have waited so long and nothing has come, ps. Default 1 s, or 256 base RTTs. */
   readonly unresponsiveAfterPs: Time
+  /**
+   * The timeouts that are longer on a slow path, so that none fires while a packet is only on its way. Default: those that
+   * the options do not give.
+   */
+  readonly followsPath: ReadonlyArray<SrdTimeout>
   /** Code point of data. Default not capable; `ecn` and `cnp` controllers get Capable0. */
   readonly ecn: number
 }
@@ -86,6 +97,13 @@ const COUNTS = [
   ["windowPackets", 1, 2 ** 15],
 ] as const
 
+const TIMEOUTS: ReadonlyArray<SrdTimeout> = [
+  "initialTimeoutPs",
+  "leastTimeoutPs",
+  "mostTimeoutPs",
+  "unresponsiveAfterPs",
+]
+
 /** Fills in the defaults. @throws SrdOptionsError */
 export const srdConfig = (options: SrdOptions): SrdConfig => {
   check("options", options, hasFields(options), "an object")
@@ -103,6 +121,7 @@ export const srdConfig = (options: SrdOptions): SrdConfig => {
     leastTimeoutPs: 10 * US,
     mostTimeoutPs: 4 * MS,
     unresponsiveAfterPs: 1000 * MS,
+    followsPath: TIMEOUTS.filter((option) => options[option] === undefined),
     ecn: needs.includes("ecn") || needs.includes("cnp") ? Ecn.Capable0 : Ecn.NotCapable,
     ...options,
   }
@@ -117,9 +136,11 @@ export const srdConfig = (options: SrdOptions): SrdConfig => {
     Number.isFinite(config.overloadFactor) && config.overloadFactor > 1,
     "a finite number above 1",
   )
-  for (const option of ["initialTimeoutPs", "leastTimeoutPs", "mostTimeoutPs", "unresponsiveAfterPs"] as const)
+  for (const option of TIMEOUTS)
     check(option, config[option], Number.isFinite(config[option]) && config[option] > 0, "a finite time above 0")
-  const { leastTimeoutPs, mostTimeoutPs } = config
+  const { followsPath, leastTimeoutPs, mostTimeoutPs } = config
+  const areTimeouts = Array.isArray(followsPath) && followsPath.every((option) => TIMEOUTS.includes(option))
+  check("followsPath", followsPath, areTimeouts, `a list of ${TIMEOUTS.join(", ")}`)
   check("mostTimeoutPs", mostTimeoutPs, mostTimeoutPs >= leastTimeoutPs, `at least leastTimeoutPs, ${leastTimeoutPs}`)
   check("ecn", config.ecn, [0, 1, 2, 3].includes(config.ecn), "0 to 3")
   return config

@@ -70,7 +70,7 @@ export class SrdEndpoint extends PeerSender implements FlowEngine {
     return `packet ${this.packets.oldest}`
   }
   get failure(): string {
-    return `no acknowledgement of packet ${this.packets.oldest}: the peer has not answered for ${this.config.unresponsiveAfterPs / 1e9} ms`
+    return `no acknowledgement of packet ${this.packets.oldest}: the peer has not answered for ${this.unresponsiveAfterPs / 1e9} ms`
   }
 
   // --- what a world does

@@ -9,6 +9,9 @@ import {
   type Time,
 } from "@rdmakit/protocol"
 
+/** The options that are longer on a slow path unless they are given. */
+export type TcpTimeout = "granularityPs" | "initialTimeoutPs" | "mostTimeoutPs"
+
 /** How TCP connections behave. One object serves every connection of a world. */
 export interface TcpConfig {
   readonly controller: ControllerFactory
@@ -20,12 +23,20 @@ export interface TcpConfig {
   readonly alignBytes: number
   /** Least retransmission timeout, ps. Default 200 ms (Linux); RFC 6298 §2.4 has 1 s. */
   readonly leastTimeoutPs: Time
-  /** Least that a timeout is beyond the smoothed round trip, ps: the clock granularity G of RFC 6298 §2.2. Default 0. */
+  /**
+   * Least that a timeout is beyond the smoothed round trip, ps: the clock granularity G of RFC 6298 §2.2. Default 0, and 16
+   * full segments at line rate on any path.
+   */
   readonly granularityPs: Time
-  /** Timeout before the first round trip is known, ps. Default 1 s (RFC 6298 §2.1). */
+  /** Timeout before the first round trip is known, ps. Default 1 s (RFC 6298 §2.1), or 8 base RTTs where that is more. */
   readonly initialTimeoutPs: Time
-  /** Most that a timeout grows to, ps. Default 120 s (Linux). */
+  /** Most that a timeout grows to, ps. Default 120 s (Linux), or 32 base RTTs where that is more. */
   readonly mostTimeoutPs: Time
+  /**
+   * The times that are longer on a slow path, so that no timeout fires while a segment is only on its way. Default: those
+   * that the options do not give.
+   */
+  readonly followsPath: ReadonlyArray<TcpTimeout>
   /** Timeouts in a row after which the connection ends. Default 15 (Linux, tcp_retries2), 65,535 at most. */
   readonly retryCount: number
   /** Segments that one acknowledgement answers at most. Default 2 (RFC 5681 §4.2); 1 answers each at once. */
@@ -115,6 +126,8 @@ const integers = [
   [1, ["mtuBytes", "alignBytes", "ackEvery", "offloadSegments", "reorderSegments"]],
 ] as const
 
+const TIMEOUTS: ReadonlyArray<TcpTimeout> = ["granularityPs", "initialTimeoutPs", "mostTimeoutPs"]
+
 /** Fills in the defaults. @throws TcpTransportError */
 export const tcpConfig = (options: TcpTransportOptions): TcpConfig => {
   check("options", options, hasFields(options), "an object")
@@ -128,6 +141,7 @@ export const tcpConfig = (options: TcpTransportOptions): TcpConfig => {
     granularityPs: 0,
     initialTimeoutPs: 1000 * MS,
     mostTimeoutPs: 120_000 * MS,
+    followsPath: TIMEOUTS.filter((option) => options[option] === undefined),
     retryCount: 15,
     ackEvery: 2,
     delayedAckPs: 40 * MS,
@@ -142,7 +156,7 @@ export const tcpConfig = (options: TcpTransportOptions): TcpConfig => {
     ecn: needs.includes("ecn") || needs.includes("cnp") ? Ecn.Capable0 : Ecn.NotCapable,
     ...options,
   }
-  const { leastTimeoutPs, mostTimeoutPs, lossDetection } = config
+  const { followsPath, leastTimeoutPs, mostTimeoutPs, lossDetection } = config
   for (const [least, options] of integers) {
     for (const option of options) {
       const value = config[option]
@@ -163,6 +177,8 @@ export const tcpConfig = (options: TcpTransportOptions): TcpConfig => {
   )
   for (const option of ["delayedAckPs", "granularityPs", "processingPs"] as const)
     check(option, config[option], Number.isFinite(config[option]) && config[option] >= 0, "a finite time of at least 0")
+  const areTimeouts = Array.isArray(followsPath) && followsPath.every((option) => TIMEOUTS.includes(option))
+  check("followsPath", followsPath, areTimeouts, `a list of ${TIMEOUTS.join(", ")}`)
   check("lossDetection", lossDetection, ["rack-tlp", "sack"].includes(lossDetection), "rack-tlp or sack")
   for (const option of ["telemetry", "probesInRecovery", "rateReduction"] as const)
     check(option, config[option], typeof config[option] === "boolean", "true or false")

@@ -12,6 +12,7 @@ import {
 import { RttEstimator } from "./RttEstimator.ts"
 import type { TcpConfig } from "./TcpConfig.ts"
 import { TcpSender } from "./TcpSender.ts"
+import { timeoutsOn } from "./Timeouts.ts"
 
 const NONE = -1
 /** Segments beyond that make one lost (RFC 5681 §3.2). */
@@ -40,6 +41,7 @@ export class TcpEndpoint extends TcpSender implements FlowEngine {
 
   private readonly ack: Ack
   private readonly rtt: RttEstimator
+  private readonly leastProbePs: Time
   /** Where the recovery under way ends, or NONE. */
   private recoverUntil = NONE
   private deadline: Time = NEVER
@@ -55,12 +57,10 @@ export class TcpEndpoint extends TcpSender implements FlowEngine {
   constructor(now: Time, config: TcpConfig, ack: Ack, address: FlowAddress) {
     super(now, config, address)
     this.ack = ack
-    this.rtt = new RttEstimator(
-      config.initialTimeoutPs,
-      config.leastTimeoutPs,
-      config.mostTimeoutPs,
-      config.granularityPs,
-    )
+    const timeouts = timeoutsOn(config, address.path)
+    const { initialTimeoutPs, mostTimeoutPs, granularityPs } = timeouts
+    this.rtt = new RttEstimator(initialTimeoutPs, config.leastTimeoutPs, mostTimeoutPs, granularityPs)
+    this.leastProbePs = timeouts.leastProbePs
     this.nextTimeout = this.controller.nextTimer
   }
 
@@ -225,7 +225,7 @@ export class TcpEndpoint extends TcpSender implements FlowEngine {
       return
     }
     const lone = board.highest - board.una === 1
-    const probe = 2 * rtt.smoothedPs + (lone ? config.delayedAckPs : 0)
+    const probe = Math.max(2 * rtt.smoothedPs, this.leastProbePs) + (lone ? config.delayedAckPs : 0)
     this.setTimer(Timer.Probe, now + Math.min(probe, timeout))
   }
 

@@ -95,7 +95,7 @@ export class Peer {
   }
 
   private get readDeadline(): Time {
-    return this.reads.size === 0 ? NEVER : this.heardAt + this.config.srd.unresponsiveAfterPs
+    return this.reads.size === 0 ? NEVER : this.heardAt + this.outbound.unresponsiveAfterPs
   }
   get wakeTime(): Time {
     return Math.min(this.outbound.wakeTime, this.readDeadline)
