@@ -93,7 +93,7 @@ export const checkOptions = (options: DctcpOptions): void => {
   const { variant, g = defaults.g } = options
   check("variant", variant, variant === "paper" || variant === "ns3", "paper or ns3")
   if (options.variant === "ns3") {
-    check("g", g, Number.isFinite(g) && g >= 0 && g <= 1, "a number, 0 to 1")
+    check("g", g, Number.isFinite(g) && g >= 0 && g <= 1, "a number of at least 0, at most 1")
     const { window = "none" } = options
     check("window", window, ["none", "fixed", "variable"].includes(window), "none, fixed or variable")
     checkInteger("additiveIncreaseBps", options.additiveIncreaseBps, 0)

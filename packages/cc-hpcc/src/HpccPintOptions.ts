@@ -91,7 +91,7 @@ export const checkPintOptions = (options: HpccPintOptions): void => {
   } else {
     checkInteger("additiveIncreaseBps", options.additiveIncreaseBps, 0)
     checkInteger("minRateBps", options.minRateBps, 1)
-    check("probability", probability, isShare, "a number, 0 to 1")
+    check("probability", probability, isShare, "a number of at least 0, at most 1")
     const { varWin = true, random } = options
     check("varWin", varWin, typeof varWin === "boolean", "true or false")
     check("random", random, random === undefined || random instanceof GlibcRandom, "a GlibcRandom")

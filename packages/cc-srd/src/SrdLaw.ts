@@ -35,7 +35,12 @@ export class SrdLaw {
       Number.isInteger(fastAfterRounds) && fastAfterRounds >= 0,
       "an integer of at least 0",
     )
-    check("keepsUp", keepsUp, Number.isFinite(keepsUp) && keepsUp >= 0 && keepsUp <= 1, "a number, 0 to 1")
+    check(
+      "keepsUp",
+      keepsUp,
+      Number.isFinite(keepsUp) && keepsUp >= 0 && keepsUp <= 1,
+      "a number of at least 0, at most 1",
+    )
     finite("initialShare", initialShare, Number.MAX_VALUE, "a finite number above 0")
     check(
       "mostShare",
