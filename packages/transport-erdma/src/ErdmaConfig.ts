@@ -23,7 +23,7 @@ export interface ErdmaOptions {
   readonly timeoutSlackPs?: Time
   /** Timeout before the first round trip is known, ps. Default 1 ms, or 8 base RTTs where that is more. */
   readonly initialTimeoutPs?: Time
-  /** Most that a timeout grows to, ps. Default 250 ms, or 32 base RTTs where that is more. */
+  /** Most that a timeout grows to, ps. Default 250 ms, or 256 base RTTs where that is more. */
   readonly mostTimeoutPs?: Time
   /** Timeouts in a row after which the connection ends. Default 15. */
   readonly retryCount?: number

@@ -30,7 +30,7 @@ export interface TcpConfig {
   readonly granularityPs: Time
   /** Timeout before the first round trip is known, ps. Default 1 s (RFC 6298 §2.1), or 8 base RTTs where that is more. */
   readonly initialTimeoutPs: Time
-  /** Most that a timeout grows to, ps. Default 120 s (Linux), or 32 base RTTs where that is more. */
+  /** Most that a timeout grows to, ps. Default 120 s (Linux), or 256 base RTTs where that is more. */
   readonly mostTimeoutPs: Time
   /**
    * The times that are longer on a slow path, so that no timeout fires while a segment is only on its way. Default: those

@@ -4,10 +4,11 @@ import type { TcpConfig, TcpTimeout } from "./TcpConfig.ts"
 
 /**
  * Base RTTs of a path that a timeout has at least, and full segments: these count where a segment takes most of a round
- * trip, so that a few in front of it double that. With 8 and 16 an incast of eight is left alone.
+ * trip, so that a few in front of it double that. With 8 and 16 an incast of eight is left alone. CUBIC fills whatever
+ * buffer there is: the longest timeout is not to be below the round trips that come of it.
  */
 const INITIAL_RTTS = 8
-const MOST_RTTS = 32
+const MOST_RTTS = 256
 const QUEUE_SEGMENTS = 16
 
 /** The times of one connection, ps: what a config says, and longer where it follows a slow path. */

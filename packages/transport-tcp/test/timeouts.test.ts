@@ -10,14 +10,14 @@ const onPath = (lineRateBps: number, baseRttPs: number, options: Partial<TcpTran
   return timeoutsOn(config, { ...path, lineRateBps, baseRttPs })
 }
 
-it("timeouts are those of Linux up to a base RTT of which they are 8 and 32", () => {
+it("timeouts are those of Linux up to a base RTT of which they are 8 and 256", () => {
   expect(onPath(10e9, 125 * MS)).toMatchObject({ initialTimeoutPs: 1000 * MS, mostTimeoutPs: 120_000 * MS })
 })
 
 it("grow with the time that segments take on slow links, but for those that are given", () => {
   // 1,538 bytes at 1 kb/s are 12,304 ms: 16 of them are 196,864.
   const queuePs = 196_864 * MS
-  const followed = { granularityPs: queuePs, initialTimeoutPs: 208_000 * MS, mostTimeoutPs: 832_000 * MS }
+  const followed = { granularityPs: queuePs, initialTimeoutPs: 208_000 * MS, mostTimeoutPs: 6_656_000 * MS }
   expect(onPath(1e3, 26_000 * MS)).toEqual({ ...followed, leastProbePs: queuePs })
   const given = { granularityPs: 1, initialTimeoutPs: 2 * MS, mostTimeoutPs: 300 * MS }
   expect(onPath(1e3, 26_000 * MS, given)).toMatchObject(given)
