@@ -1,4 +1,4 @@
-import type { VerbsTransport } from "@rdmakit/protocol"
+import { hasFields, type VerbsTransport } from "@rdmakit/protocol"
 import { check } from "./IwarpError.ts"
 import { IwarpQueuePair } from "./IwarpQueuePair.ts"
 
@@ -18,7 +18,9 @@ const SEGMENT_BYTES_MAX = 65_000
  *
  * @throws IwarpError
  */
-export const iwarpVerbs = ({ segmentBytes = SEGMENT_BYTES }: IwarpOptions = {}): VerbsTransport => {
+export const iwarpVerbs = (options: IwarpOptions = {}): VerbsTransport => {
+  check("options", options, hasFields(options), "an object")
+  const { segmentBytes = SEGMENT_BYTES } = options
   const isSize = Number.isInteger(segmentBytes) && segmentBytes >= 1 && segmentBytes <= SEGMENT_BYTES_MAX
   check("segmentBytes", segmentBytes, isSize, `an integer of 1 to ${SEGMENT_BYTES_MAX}`)
   return {
