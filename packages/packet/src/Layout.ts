@@ -39,12 +39,6 @@ export const NODES = 14
 /** UDP source port (bits 0–15) · UDP destination port (16–31); the ECMP entropy. */
 export const UDP_PORTS = 15
 
-/**
- * Where tables of cache lines begin in their buffers, bytes: allocators put a header of 16 bytes in front of a large
- * block, which starts at a page. Elsewhere lines are halved, and nothing else changes.
- */
-export const LINE_OFFSET = 48
-
 /** Ports that `PLACE` can name. */
 export const PORTS_MAX = 1 << 20
 /** Where the path identifier begins in `PLACE`, the hops in `PSN`. */

@@ -3,13 +3,13 @@ import {
   EXTENSION,
   EXTENSION_SHIFT,
   EXTENSION_WORDS,
-  LINE_OFFSET,
   NEXT,
   PAYLOAD_BYTES,
   RECORD_SHIFT,
   RECORD_WORDS,
   TELEMETRY,
 } from "./Layout.ts"
+import { lineBuffer } from "./lineBuffer.ts"
 import { Payloads } from "./Payloads.ts"
 import { PoolExhausted } from "./PoolExhausted.ts"
 import { exactTelemetry, type TelemetryFormat } from "./Telemetry.ts"
@@ -20,8 +20,9 @@ const BLOCKS_MAX = 1 << 24
 
 /** Room for records, each in one cache line. */
 const records = (count: number) => {
-  const buffer = new ArrayBuffer(LINE_OFFSET + count * RECORD_WORDS * 4)
-  return { words: new Int32Array(buffer, LINE_OFFSET), f64: new Float64Array(buffer, LINE_OFFSET) }
+  const words = count * RECORD_WORDS
+  const buffer = lineBuffer(4 * words)
+  return { words: new Int32Array(buffer, 0, words), f64: new Float64Array(buffer, 0, words >> 1) }
 }
 
 export interface PoolOptions {

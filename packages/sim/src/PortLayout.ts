@@ -1,4 +1,4 @@
-import { Layout } from "@rdmakit/packet"
+import { lineBuffer } from "@rdmakit/packet"
 import type { Time } from "@rdmakit/protocol"
 import type { Network } from "./Network.ts"
 import * as P from "./PortTable.ts"
@@ -14,11 +14,11 @@ export function layOutPorts(
 ) {
   const count = network.ports
   const words = [count << P.PORT_SHIFT, count << P.POLICY_SHIFT, count << P.QUEUES_SHIFT] as const
-  const buffer = new ArrayBuffer(Layout.LINE_OFFSET + 4 * (words[0] + words[1] + words[2]))
-  const ports = new Int32Array(buffer, Layout.LINE_OFFSET, words[0])
-  const portF64 = new Float64Array(buffer, Layout.LINE_OFFSET, words[0] >> 1)
-  const policyWords = new Int32Array(buffer, Layout.LINE_OFFSET + 4 * words[0], words[1]).fill(-1)
-  const queueWords = new Int32Array(buffer, Layout.LINE_OFFSET + 4 * (words[0] + words[1]), words[2])
+  const buffer = lineBuffer(4 * (words[0] + words[1] + words[2]))
+  const ports = new Int32Array(buffer, 0, words[0])
+  const portF64 = new Float64Array(buffer, 0, words[0] >> 1)
+  const policyWords = new Int32Array(buffer, 4 * words[0], words[1]).fill(-1)
+  const queueWords = new Int32Array(buffer, 4 * (words[0] + words[1]), words[2])
   const rates = [...new Set(network.rateBps)]
   const stride = wireBytesMax + 1
   const txTable = new Float64Array(stride * rates.length)
