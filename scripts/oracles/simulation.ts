@@ -2,21 +2,28 @@
  * Asks tshark about captures of simulations: `node --conditions=@rdmakit/source scripts/oracles/simulation.ts`. Runs of
  * the simulator's files and of random networks, in both kernels and both formats, write what some ports carry; every
  * frame has to come back with the opcode, PSN, queue pair, addresses, flags, length and time of the packet that the run
- * moved, which a tracer of this script noted, and none malformed. It ends with a line of counts, and skips where there is
- * no tshark.
+ * moved, which a tracer of this script noted, and none malformed; over TCP with its ports, numbers of octets, time stamps,
+ * blocks and checksums, and with iWARP's units. It ends with a line of counts, and skips where there is no tshark.
  */
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { Run, World } from "../../packages/fabric/src/index.ts"
-import { Flag, Opcode, type Packet } from "../../packages/packet/src/index.ts"
+import { tcp } from "../../packages/cc-cubic/src/index.ts"
+import type { NativeOptions, Run } from "../../packages/fabric/src/index.ts"
+import type { Packet } from "../../packages/packet/src/index.ts"
+import { PcapWriter } from "../../packages/pcap/src/index.ts"
 import { captureSink } from "../../packages/pcap/src/node.ts"
 import { type CaptureSettings, captureFiles, PortCapture, portName } from "../../packages/scenario/src/capture.ts"
 import { Ns3Simulation } from "../../packages/scenario/src/index.ts"
 import { randomCase, startedRun } from "../../packages/scenario/test/randomNetwork.ts"
 import { referenceInputs } from "../../packages/scenario/test/reference.ts"
-import { formatIpv4 } from "../../packages/wire/src/Address.ts"
+import { erdmaFlows } from "../../packages/transport-erdma/src/index.ts"
+import { iwarpFlows } from "../../packages/transport-iwarp/src/index.ts"
+import { tcpConfig, tcpFlows } from "../../packages/transport-tcp/src/index.ts"
+import { type Dialect, hex } from "./simulation/Dialect.ts"
+import { roceDialect } from "./simulation/roceDialect.ts"
+import { tcpDialect } from "./simulation/tcpDialect.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "oracle-simulation-"))
 let passed = 0
@@ -24,67 +31,22 @@ let failed = 0
 let frames = 0
 const seen = new Map<string, number>()
 
-/** What is asked of tshark; of what it does not find it says nothing. `macc` is its name of PFC. */
-const fields = [
-  ...["frame.time_epoch", "frame.len", "eth.src", "ip.src", "ip.dst", "ip.ttl", "ip.dsfield", "udp.srcport"],
-  ...["infiniband.bth.opcode", "infiniband.bth.psn", "infiniband.bth.destqp", "infiniband.bth.a"],
-  ...["infiniband.aeth.syndrome.opcode", "infiniband.reth.dmalen", "macc.cbfc.enbv", "macc.cbfc.pause_time.c3"],
-  ...["_ws.malformed", "_ws.expert.message"],
-]
-/** The same protocols that guess wrong as for every other capture. */
-const options = ["tftp", "rpcordma", "smb_direct", "nvme-rdma"].flatMap((name) => ["--disable-protocol", name])
-
-const byTshark = (path: string): ReadonlyArray<string> | undefined => {
+const byTshark = (path: string, { fields, options }: Dialect): ReadonlyArray<string> | undefined => {
   const args = ["-r", path, "-n", ...options, "-T", "fields", ...fields.flatMap((field) => ["-e", field])]
   const { status, stdout, stderr } = spawnSync("tshark", args, { encoding: "utf8", maxBuffer: 1 << 30 })
   if (status !== 0) console.log(`tshark ended with ${status}: ${stderr?.trim()}`)
   return status === 0 ? stdout.split("\n").slice(0, -1) : undefined
 }
 
-const NETWORK = 0x0b000001
-const hex = (value: number, digits: number): string => `0x${value.toString(16).padStart(digits, "0")}`
-const mac = (node: number): string => `02:00:00:00:${(hex(node, 4).slice(2).match(/../g) ?? []).join(":")}`
-
-/** The line that tshark should print of a packet on the link from `node`. */
-const lineOf = (world: World, now: number, node: number, packet: Packet): string => {
-  const ns = Math.floor(now / 1000)
-  const time = `${Math.floor(ns / 1e9)}.${String(ns % 1e9).padStart(9, "0")}`
-  const { opcode, priority } = packet
-  if (opcode === Opcode.Pfc) {
-    const quanta = priority === 3 ? String(packet.has(Flag.Pause) ? 0xffff : 0) : "0"
-    return [time, 60, mac(node), ...Array(9).fill(""), "", "", hex(1 << priority, 4), quanta, "", ""].join("\t")
-  }
-  const isFirst = opcode === Opcode.WriteFirst || opcode === Opcode.WriteOnly
-  const isReply = opcode >= Opcode.Acknowledge
-  const nak = opcode === Opcode.NakSequence
-  const payload = packet.payloadBytes + (-packet.payloadBytes & 3)
-  const port = (packet.flow & 1) === 0 ? packet.udpPorts & 0xffff : packet.udpPorts >>> 16
-  return [
-    time,
-    Math.max(60, 14 + 20 + 8 + 12 + 4 + payload + (isFirst ? 16 : 0) + (isReply ? 4 : 0)),
-    mac(node),
-    formatIpv4(NETWORK + packet.source * 256),
-    formatIpv4(NETWORK + packet.destination * 256),
-    255 - packet.hop,
-    hex((priority << 5) | packet.ecn, 2),
-    0xc000 | (port & 0x3fff),
-    isReply ? 0x11 : opcode,
-    packet.psn,
-    hex(0x100 + (packet.flow ^ 1), 6),
-    packet.has(Flag.AckRequest) ? "1" : "0",
-    isReply ? (nak ? 3 : 0) : "",
-    isFirst ? world.flows.bytes[packet.flow >> 1] : "",
-    ...["", "", "", ""],
-  ].join("\t")
-}
-
 const check = (name: string, run: Run, settings: CaptureSettings): void => {
   const { world } = run
+  const { octets } = world.parts.transport
+  const dialect = octets?.protocol === "tcp" ? tcpDialect(octets) : roceDialect
   const expected: Array<{ readonly port: number; readonly line: string }> = []
   const { ports } = world
   const note = (now: number, port: number, from: number, packet: Packet): void => {
     if (!settings.ports.includes(port)) return
-    expected.push({ port, line: lineOf(world, now, from, packet) })
+    expected.push({ port, line: dialect.lineOf(world, now, from, packet) })
     const opcode = hex(packet.opcode, 2)
     seen.set(opcode, (seen.get(opcode) ?? 0) + 1)
   }
@@ -106,25 +68,33 @@ const check = (name: string, run: Run, settings: CaptureSettings): void => {
   const linesOf = (wanted: (port: number) => boolean): ReadonlyArray<string> =>
     expected.filter(({ port }) => wanted(port)).map(({ line }) => line)
   const files = captureFiles(settings, ports)
-  if (settings.format === "pcapng")
-    compare(
-      name,
-      files.pcapng!,
-      linesOf(() => true),
-    )
-  else {
-    for (const port of settings.ports) {
-      compare(
-        name,
-        files[`pcap ${portName(port, ports)}`]!,
-        linesOf((each) => each === port),
-      )
-    }
+  const openings = dialect.openings?.(world) ?? []
+  if (settings.format === "pcapng") {
+    const all = linesOf(() => true)
+    compare(name, dialect, files.pcapng!, all)
+    return
+  }
+  for (const port of settings.ports) {
+    const file = files[`pcap ${portName(port, ports)}`]!
+    if (openings.length > 0) prepend(openings, file)
+    const lines = linesOf((each) => each === port)
+    compare(name, dialect, file, lines, openings.length)
   }
 }
 
-const compare = (name: string, file: string, expected: ReadonlyArray<string>): void => {
-  const found = byTshark(join(folder, file))
+/** Puts frames in front of those of a pcap, whose header is 24 octets. */
+const prepend = (frames: ReadonlyArray<Uint8Array>, file: string): void => {
+  const path = join(folder, file)
+  const chunks: Array<Uint8Array> = []
+  const writer = new PcapWriter({ linkType: 1 }, (octets) => chunks.push(octets.slice()))
+  for (const frame of frames) writer.packet(0n, frame)
+  writer.flush()
+  writeFileSync(path, Buffer.concat([...chunks, readFileSync(path).subarray(24)]))
+}
+
+/** @param skipped frames that are none of the run's, at the beginning */
+const compare = (name: string, dialect: Dialect, file: string, expected: ReadonlyArray<string>, skipped = 0): void => {
+  const found = byTshark(join(folder, file), dialect)?.slice(skipped)
   const at = found?.findIndex((line, index) => line !== expected[index]) ?? 0
   if (found !== undefined && at < 0 && found.length === expected.length) {
     passed++
@@ -140,6 +110,15 @@ const compare = (name: string, file: string, expected: ReadonlyArray<string>): v
 
 /** Networks of the tests' that the kernels are compared on: losses, pauses, links that fail, every controller. */
 const RANDOM = 16
+/** And of those fewer, for each transport over TCP. */
+const RANDOM_STREAMS = 6
+/** Long enough for no flow to send again in vain, short enough for all to end. */
+const LEAST_TIMEOUT_PS = 1e9
+const streams: Readonly<Record<string, NonNullable<NativeOptions["makeTransport"]>>> = {
+  tcp: (controller) => tcpFlows(tcpConfig({ controller, leastTimeoutPs: LEAST_TIMEOUT_PS })),
+  iwarp: (controller) => iwarpFlows({ controller, leastTimeoutPs: LEAST_TIMEOUT_PS }),
+  "erdma/vxlan": (controller) => erdmaFlows({ controller, underlayMtuBytes: 1550 }),
+}
 
 if (spawnSync("tshark", ["--version"]).status !== 0) {
   console.log("no tshark here: skipped")
@@ -163,6 +142,16 @@ try {
     const ports = [...new Set([0, 1, (5 * seed) % count, (5 * seed + 2) % count])]
     const format = seed % 3 === 0 ? "pcapng" : "pcap"
     check(`random network ${seed}`, run, { ports, format, telemetry: "none" })
+  }
+  for (const [name, makeTransport] of Object.entries(streams)) {
+    for (let seed = 0; seed < RANDOM_STREAMS; seed++) {
+      const random = randomCase(seed)
+      const options = { ...random.options, controller: tcp({ variant: "cubic" }), makeTransport }
+      const run = startedRun({ ...random, options }, seed % 2 === 0 ? "exact" : "fused")
+      const { count } = run.world.ports
+      const ports = [...new Set([0, 1, (5 * seed) % count, (5 * seed + 2) % count])]
+      check(`${name} on random network ${seed}`, run, { ports, format: "pcap", telemetry: "none" })
+    }
   }
 } finally {
   rmSync(folder, { recursive: true, force: true })
