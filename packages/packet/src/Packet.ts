@@ -247,10 +247,11 @@ export class Packet {
    * A payload of real octets, `bytes` long, in a fresh slice of the pool's `payloads`: where it lies, to be filled in. The
    * packet owns the slice: it goes back with the packet. A packet has one payload.
    * @throws PoolExhausted
+   * @throws PayloadTooLong for more than `SLICE_BYTES`
    */
   addPayload(bytes: number): PayloadPlace {
     const { payloads } = this.pool
-    const slice = payloads.alloc()
+    const slice = payloads.alloc(bytes)
     const at = this.extend()
     this.pool.extension[at + EXT.payloadSlice] = slice
     this.pool.extension[at + EXT.payloadOffset] = 0

@@ -1,3 +1,4 @@
+import { PayloadTooLong } from "./PayloadTooLong.ts"
 import { PoolExhausted } from "./PoolExhausted.ts"
 
 /** Octets that fit a slice: the largest path MTU of InfiniBand. */
@@ -36,8 +37,13 @@ export class Payloads {
     this.limit = limit
   }
 
-  /** A slice, its octets as whoever had it before left them. @throws PoolExhausted */
-  alloc(): number {
+  /**
+   * A slice for so many octets, which are as whoever had it before left them.
+   * @throws PoolExhausted
+   * @throws PayloadTooLong for more than `SLICE_BYTES`: the slice behind would be written over
+   */
+  alloc(bytes: number): number {
+    if (bytes > SLICE_BYTES) throw new PayloadTooLong(bytes, SLICE_BYTES)
     if (this.alive >= this.limit) throw new PoolExhausted("payloads", this.limit)
     if (this.free.length === 0) this.grow()
     this.alive++
@@ -64,9 +70,9 @@ export class Payloads {
     return spot
   }
 
-  /** A slice with the same octets. */
+  /** A slice with the same octets. @throws PoolExhausted, PayloadTooLong */
   duplicate(slice: number, offset: number, bytes: number): number {
-    const to = this.alloc()
+    const to = this.alloc(bytes)
     const { octets, start } = this.place(slice, offset)
     const copy = octets.subarray(start, start + bytes)
     const place = this.place(to, 0)

@@ -8,6 +8,7 @@ import {
   Opcode,
   Packet,
   PacketPool,
+  PayloadTooLong,
   PoolExhausted,
   SLICE_BYTES,
 } from "../src/index.ts"
@@ -168,7 +169,20 @@ describe("the cursor", () => {
     const pool = new PacketPool({ limit: 2 })
     const packet = new Packet(pool)
     for (let index = 0; index < 2; index++) packet.at(pool.alloc()).addPayload(1)
-    expect(() => pool.payloads.alloc()).toThrow(PoolExhausted)
+    expect(() => pool.payloads.alloc(1)).toThrow(PoolExhausted)
+  })
+
+  it("refuses a payload that would write over the one behind, its own and a copy's", () => {
+    const pool = new PacketPool({ limit: 4 })
+    const packet = new Packet(pool).at(pool.alloc())
+    const refusal = `a payload of ${SLICE_BYTES + 1} octets: a packet has room for ${SLICE_BYTES}`
+    expect(() => packet.addPayload(SLICE_BYTES + 1)).toThrow(PayloadTooLong)
+    expect(() => packet.addPayload(SLICE_BYTES + 1)).toThrow(refusal)
+    // It is as it was, and may have another.
+    expect([packet.payload, packet.extension, pool.payloads.alive]).toEqual([undefined, -1, 0])
+    packet.borrowPayload(new Uint8Array(SLICE_BYTES + 1), 0, SLICE_BYTES + 1)
+    expect(() => pool.duplicate(packet.handle)).toThrow(refusal)
+    expect(pool.payloads.alive).toBe(0)
   })
 
   it("has room in the extension for every field, none over another", () => {
