@@ -157,7 +157,7 @@ const iwarpRow = (
   durationNs: direction.lastNs - direction.firstNs,
   throughputBps:
     direction.lastNs > direction.firstNs ? (bytes * 8e9) / (direction.lastNs - direction.firstNs) : undefined,
-  messages: [...flow.operations.values()].reduce((sum, count) => sum + count, 0),
+  messages: flow.messages,
   messageBytes: bytes,
   messageBytesP50: undefined,
   messageBytesMax: undefined,

@@ -4,11 +4,11 @@ import { emitIpv4 } from "@rdmakit/wire/ipv4"
 import { emitFpdu, FpduFramer, sealFpdu } from "@rdmakit/wire/mpa"
 import { emitTcp } from "@rdmakit/wire/tcp"
 import { describe, expect, it, test } from "vitest"
-import { CaptureAnalysis, Verifier } from "../src/index.ts"
+import { CaptureAnalysis, flowRows, Verifier } from "../src/index.ts"
 import { Direction } from "../src/iwarp/Direction.ts"
 import { HeldTotal, TcpReassembly } from "../src/iwarp/TcpReassembly.ts"
 import { readPackets } from "./capture.ts"
-import { captured, diagnosed, type Frame, framesOf, kindsOf } from "./synthetic.ts"
+import { analysed, captured, diagnosed, type Frame, framesOf, kindsOf } from "./synthetic.ts"
 
 const NOTHING = new Uint8Array(0)
 
@@ -38,10 +38,10 @@ const segment = (timeNs: number, sequence: number, payload: Uint8Array, isBack =
   return { timeNs, octets }
 }
 
-/** A DDP segment of a SEND with so many octets. */
-const ulpdu = (bytes: number, seed: number): Uint8Array => {
+/** A DDP segment of a SEND with so many octets; the last of its message, unless it says otherwise. */
+const ulpdu = (bytes: number, seed: number, isLast = true): Uint8Array => {
   const octets = new Uint8Array(18 + bytes)
-  octets.set([0x41, 0x43])
+  octets.set([isLast ? 0x41 : 0x01, 0x43])
   octets.set([0, 0, 0, 1], 10)
   for (let at = 18; at < octets.length; at++) octets[at] = seed + at
   return octets
@@ -103,6 +103,17 @@ describe.each([false, true])("a stream whose units lie across segments, markers 
     const cut = frames.map(({ timeNs, octets }) => ({ timeNs, octets: octets.slice(0, 128), wireBytes: octets.length }))
     expect(verdicts(cut).mpaCrcBad).toBe(0)
   })
+})
+
+test("a message of several units is one", () => {
+  const framer = new FpduFramer({ markers: false, crc: true })
+  const units = [false, false, true, true].map((isLast, index) => framer.frame(ulpdu(100, index, isLast)))
+  const frames = [
+    segment(0, 1000, opening("Req", 0x40)),
+    segment(1000, 5000, opening("Rep", 0x40), true),
+    ...units.map((unit, index) => segment(2000 + index, 1020 + index * unit.length, unit)),
+  ]
+  expect(flowRows(analysed(captured(frames)))[0]).toMatchObject({ transport: "iWARP", packets: 4, messages: 2 })
 })
 
 describe("a stream whose beginning is not in the capture", () => {

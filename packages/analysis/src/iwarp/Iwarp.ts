@@ -13,6 +13,8 @@ export interface IwarpFlow {
   /** Units of each operation of RDMAP. */
   readonly operations: Map<string, number>
   units: number
+  /** Messages of RDMAP: units that are their message's last. */
+  messages: number
   /** Octets of DDP segments. */
   bytes: number
   crcRight: number
@@ -75,6 +77,7 @@ export class Iwarp {
       openingFrame: frame,
       operations: new Map(),
       units: 0,
+      messages: 0,
       bytes: 0,
       crcRight: 0,
       crcAbsent: 0,
@@ -99,6 +102,7 @@ export class Iwarp {
     else flow.crcWrong.add(frame)
     if (!aligned) flow.unalignedUnits++
     const rdmap = parseRdmap(ulpdu)
+    if (rdmap.ok && rdmap.value.last) flow.messages++
     const name = rdmap.ok ? rdmap.value.kind : "unreadable"
     flow.operations.set(name, (flow.operations.get(name) ?? 0) + 1)
     if (rdmap.ok && rdmap.value.kind === "terminate" && flow.terminates.length < TERMINATES_KEPT) {
