@@ -29,6 +29,8 @@ const IPV6 = 0x86dd
 const VLAN = 0x8100
 /** The largest path MTU of InfiniBand (IBTA 1.7 §9.4.3), and what a slice of the pool holds. */
 const PAYLOAD_BYTES_MAX = 4096
+/** What `EXT.segment` has of packets whose stream carries RDMAP: no BTH says what they are. */
+const STREAM = 1024
 /** The longest headers in front of a payload: a tag, IPv6, UDP, BTH, SRD's WRITE with immediate. */
 export const VERBS_HEADERS_BYTES_MAX = 18 + 40 + 8 + 12 + 44
 
@@ -249,10 +251,12 @@ export class VerbsCodec {
 const icrcAt = (octets: Uint8Array, at: number): number =>
   (octets[at]! | (octets[at + 1]! << 8) | (octets[at + 2]! << 16) | (octets[at + 3]! << 24)) >>> 0
 
-/** The BTH's opcode: that of the record, but for SRD. */
+/** The BTH's opcode: that of the record, but for SRD. @throws CodecError for eRDMA's packets */
 const opcodeOf = (packet: Packet): number => {
   const { extension } = packet
   const segment = extension < 0 ? 0 : packet.pool.extension[(extension << EXTENSION_SHIFT) + EXT.segment]!
+  if ((segment & STREAM) !== 0)
+    throw new CodecError("opcode", "one of eRDMA's stream", "one of RC, UC, UD, XRC, or 0x81")
   return srdOpcodeOf(segment) || packet.opcode
 }
 

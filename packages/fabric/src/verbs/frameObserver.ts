@@ -18,7 +18,8 @@ export type FrameListener = (
 
 /**
  * Sees the packets of a program's hosts as the octets they would be: frames of Ethernet, IP, UDP and RoCEv2, ICRC and all,
- * ready for a capture file. For `onPacket`; it changes nothing in the run.
+ * ready for a capture file. For `onPacket`; it changes nothing in the run. It throws a `CodecError` of `codec` at packets of
+ * eRDMA, which are TCP's.
  */
 export const frameObserver = (onFrame: FrameListener): PacketObserver => {
   const codec = new VerbsCodec()

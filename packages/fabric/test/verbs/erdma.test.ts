@@ -3,13 +3,14 @@ import { QpState, WcStatus, WrOpcode } from "@rdmakit/protocol"
 import { star } from "@rdmakit/topology"
 import { erdmaVerbs } from "@rdmakit/transport-erdma"
 import { describe, expect, it } from "vitest"
-import { VerbsNetwork } from "../../src/index.ts"
+import { frameObserver, VerbsNetwork, type VerbsNetworkOptions } from "../../src/index.ts"
 import { connect, destroy, type End, makeEnd, polled } from "./connected.ts"
 
 const US = 1e6
 
-const networkOf = (loss = 0, seed = 1): VerbsNetwork =>
+const networkOf = (loss = 0, seed = 1, more: Partial<VerbsNetworkOptions> = {}): VerbsNetwork =>
   new VerbsNetwork({
+    ...more,
     graph: star(2, { rate: "100Gbps", delay: "1us", loss }),
     seed,
     transport: erdmaVerbs({ controller: hpccFamily({ variant: "rtt" }) }),
@@ -25,6 +26,14 @@ const sge = ({ mr }: End, offset: number, length: number) => ({ address: mr.addr
 
 const pattern = (bytes: number, seed: number): Uint8Array =>
   Uint8Array.from({ length: bytes }, (_, at) => (at * 31 + seed * 17 + (at >> 8)) & 0xff)
+
+it("its packets are not taken for RoCE's, whose opcodes they have", () => {
+  const network = networkOf(0, 1, { onPacket: frameObserver(() => {}) })
+  const [a, b] = pairOf(network)
+  const remote = { remoteAddress: b.mr.address, remoteKey: b.mr.rkey }
+  a.qp.postSend({ id: 1, opcode: WrOpcode.RdmaWrite, sges: [sge(a, 0, 9000)], signaled: true, ...remote })
+  expect(() => network.run()).toThrow("opcode: found one of eRDMA's stream, expected one of RC, UC, UD, XRC, or 0x81")
+})
 
 describe.each([0, 0.02, 0.2])("operations of RC on eRDMA, %d of the packets lost", (loss) => {
   it("SEND, with immediate, WRITE, WRITE with immediate, READ, atomics", () => {

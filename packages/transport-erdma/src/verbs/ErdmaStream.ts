@@ -51,7 +51,9 @@ export class ErdmaStream extends TcpEndpoint {
 
   protected override fillAck(out: Packet, udpPorts: number): void {
     super.fillAck(out, udpPorts)
-    out.pool.extension[out.extend() + EXT.destinationQp] = this.destinationQp
+    const at = out.extend()
+    out.pool.extension[at + EXT.destinationQp] = this.destinationQp
+    out.pool.extension[at + EXT.segment] = Bit.Stream
   }
 
   /**
@@ -62,7 +64,7 @@ export class ErdmaStream extends TcpEndpoint {
     super.fillAck(out, this.udpPorts)
     const at = out.extend()
     out.pool.extension[at + EXT.destinationQp] = this.destinationQp
-    out.pool.extension[at + EXT.segment] = Rdmap.Terminate
+    out.pool.extension[at + EXT.segment] = Rdmap.Terminate | Bit.Stream
     out.pool.extension[at + EXT.immediate] = cause
   }
 

@@ -168,7 +168,7 @@ export class Outbound {
     const at = out.extend()
     const { extension } = out.pool
     const segment = opcode | (last ? Bit.Last | message.lastBits : 0)
-    extension[at + EXT.segment] = segment
+    extension[at + EXT.segment] = segment | Bit.Stream
     extension[at + EXT.messageOffset] = offset
     const low = message.addressLow + offset
     extension[at + EXT.remoteAddress] = message.addressHigh + (low >= 2 ** 32 ? 1 : 0)

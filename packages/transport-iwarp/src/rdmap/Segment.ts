@@ -18,11 +18,20 @@ export const Rdmap = {
 export type Rdmap = (typeof Rdmap)[keyof typeof Rdmap]
 
 /**
- * Bits of `EXT.segment` above the opcode. That an immediate goes with the last segment of a SEND or a WRITE is ours: the
+ * Bits of `EXT.segment` above the opcode. `Stream` is of all packets that a stream with RDMAP consists of: they have the
+ * opcodes of packets that are RoCE's, and no BTH says what they are. That an immediate goes with the last segment of a SEND or a WRITE is ours: the
  * driver has such requests (ERDMA_OP_SEND_WITH_IMM, ERDMA_OP_WRITE_WITH_IMM), and what they look like on the wire is not
  * public.
  */
-export const Bit = { Opcode: 15, Last: 16, Immediate: 32, Solicited: 64, Invalidate: 128, Swap: 256 } as const
+export const Bit = {
+  Opcode: 15,
+  Last: 16,
+  Immediate: 32,
+  Solicited: 64,
+  Invalidate: 128,
+  Swap: 256,
+  Stream: 1024,
+} as const
 
 /** What an untagged header has more than a tagged one, and what follows it (RFC 5040 §4.4, RFC 7306 §5.2), bytes. */
 const UNTAGGED = 4
