@@ -60,6 +60,8 @@ process.on("exit", () => rmSync(folder, { recursive: true, force: true }))
 const buildCommand = (): string => {
   const dist = join(folder, "dist")
   output("tsup", ["--silent", "--out-dir", dist], { cwd: join(root, "apps", "cli") })
+  // Without one Node parses each file twice, to find out what it is.
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }')
   return join(dist, "main.js")
 }
 
