@@ -1,5 +1,4 @@
 export * as Layout from "./Layout.ts"
-export { lineBuffer } from "./lineBuffer.ts"
 export type { Message } from "./MessageQueue.ts"
 export { MessageQueue, packetsOf } from "./MessageQueue.ts"
 export { Ecn, Flag, Opcode } from "./Opcode.ts"

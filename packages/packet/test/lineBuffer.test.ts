@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest"
-import { lineBuffer, PacketPool } from "../src/index.ts"
+import { PacketPool } from "../src/index.ts"
+import { lineBuffer } from "../src/lineBuffer.ts"
 
 afterEach(() => {
   vi.unstubAllGlobals()
