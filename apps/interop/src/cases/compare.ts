@@ -22,25 +22,25 @@ const comparable = ({ refused, completions, state, events, facts }: SideRecord) 
   facts: Object.fromEntries(Object.entries(facts).sort(([a], [b]) => (a < b ? -1 : 1))),
 })
 
+/** Whether it is of this cast. */
+const concerns = (cast: Cast, { ours, peer }: Deviation): boolean =>
+  cast[ours] === "ours" && (peer === undefined || cast[ours === "requester" ? "responder" : "requester"] === peer)
+
 /** What is expected of a case: what Linux recorded, but for what ours does otherwise on purpose. */
-const expected = (linux: CaseRecord, cast: Cast, found: ReadonlyArray<Deviation>): CaseRecord => {
+const expected = (linux: CaseRecord, found: ReadonlyArray<Deviation>): CaseRecord => {
   let record = linux
-  for (const one of found) {
-    if (cast[one.ours] !== "ours") continue
-    const peer = one.ours === "requester" ? "responder" : "requester"
-    if (one.peer !== undefined && cast[peer] !== one.peer) continue
+  for (const one of found)
     record = {
       requester: { ...record.requester, ...one.requester },
       responder: { ...record.responder, ...one.responder },
     }
-  }
   return record
 }
 
 /** Where a run of a case differs from what is expected of it, in words. */
 export const differences = (name: string, run: CaseRecord, linux: CaseRecord, cast: Cast): ReadonlyArray<string> => {
-  const found = deviations.filter((one) => one.cases.includes(name))
-  const wanted = expected(linux, cast, found)
+  const found = deviations.filter((one) => one.cases.includes(name) && concerns(cast, one))
+  const wanted = expected(linux, found)
   const passedOver = found.flatMap((one) => one.unsettled ?? [])
   return (["requester", "responder"] as const).flatMap((role) => {
     const [ours, theirs] = [comparable(run[role]), comparable(wanted[role])]
