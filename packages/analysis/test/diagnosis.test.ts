@@ -319,6 +319,19 @@ describe("what the captures do not have", () => {
     expect(flowRows(analysed(captured(again)))[1]).toMatchObject({ readBytes: 5120, copies: 0 })
   })
 
+  it.each([64, 62])(
+    "a requester that goes back twice, without identifications, the second time at hop limit %i",
+    (ttl) => {
+      const sent = [0, 1, 3, 4, 5, 2, 3, 4, 5].map((psn, index) => send(index * 1000, psn))
+      const again = [2, 3, 4, 5].map((psn, index) => send(9000 + index * 1000, psn, { ttl }))
+      const headers = { aeth: { syndrome: nak("psnSequenceError"), msn: 0 } }
+      const refused = answer({ timeNs: 2500, psn: 2, operation: Operation.Acknowledge, headers })
+      const frames = captured([...sent.slice(0, 3), refused, ...sent.slice(3), ...again])
+      expect(kindsOf(diagnosed(frames))).not.toContain("duplicates")
+      expect(flowRows(analysed(frames))[0]).toMatchObject({ copies: 0, repeated: 8 })
+    },
+  )
+
   it("a loss on an unreliable connection", () => {
     const frames = [1, 2, 5, 6].map((psn, index) => send(index * 1000, psn, { service: Service.Uc }))
     expect(diagnosed(captured(frames)).findings).toMatchObject([

@@ -191,7 +191,11 @@ const orderFindings = (flow: Flow, about: About): ReadonlyArray<Finding> => {
         "duplicates",
         "warning",
         about,
-        `${counted(copies.count, "packet")} twice, identical to the IP identification and ICRC: not sent again by the requester`,
+        `${counted(copies.count, "packet")} twice, identical to the IP identification and ICRC: ${
+          requests.countsUp
+            ? "not sent again by the requester"
+            : "hardly sent again by the requester, though identifications do not count up here"
+        }`,
         copies,
         [
           likely("the network duplicates packets: a loop, a flooding switch, or an emulation such as netem"),

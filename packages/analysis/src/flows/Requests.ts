@@ -257,14 +257,20 @@ export class Requests {
 
   #isCopy(at: number, sighting: Sighting): boolean {
     if (!this.history.isSame(at, sighting)) return false
-    // A router was in between: the same packet at another place.
-    if (this.countsUp || this.history.hopLimit(at) !== sighting.hopLimit) return true
+    if (this.countsUp) return true
+    // A router was in between: the same packet at another place, or if that is rare, sent again along another path.
+    const isElsewhere = this.history.hopLimit(at) !== sighting.hopLimit
+    const hasGoneBack = this.wentBackSince(sighting.timeNs - COPY_NS)
+    if (isElsewhere && (!hasGoneBack || this.copiesElsewhere > 0.2 * this.packets)) return true
     // It may be the next packet of those that are sent again.
     if (this.#repeat !== undefined && psnDistance(sighting.psn, this.#repeatNext) >= 0) return false
-    const sinceNs = sighting.timeNs - this.history.timeNs(at)
     const wasAsked = (this.nak !== undefined && !this.nak.answered) || (this.rnr !== undefined && !this.rnr.answered)
+    if (wasAsked) return false
+    const sinceNs = sighting.timeNs - this.history.timeNs(at)
     const isUsual = this.copies.count > 8 && this.copies.count > 0.4 * this.packets
-    return sinceNs < (isUsual ? 20 * COPY_NS : COPY_NS) && !wasAsked
+    if (isUsual) return sinceNs < 20 * COPY_NS
+    // A requester that has just gone back may do so again before what it sent is through.
+    return sinceNs < COPY_NS && !hasGoneBack
   }
 
   #isLate(at: number, gapNs: number | undefined, sighting: Sighting): boolean {
