@@ -31,6 +31,7 @@ export class Observer {
     sighting.timeNs = this.clock.read(packet)
     const data = packet.data
     sighting.data = data
+    sighting.interface = packet.interface
     const end = Math.max(packet.originalOctets, data.length)
     sighting.wireBytes = end
     sighting.isTruncated = packet.isTruncated

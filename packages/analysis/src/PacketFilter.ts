@@ -1,3 +1,4 @@
+import { type CaptureInterface, interfaceName } from "@rdmakit/pcap"
 import { formatIpv4, formatIpv6, formatMac, parseIpv4Address, parseIpv6Address, parseMac } from "@rdmakit/wire/address"
 import type { Addresses } from "./Addresses.ts"
 import type { Clock } from "./Clock.ts"
@@ -91,7 +92,7 @@ const kinds: Readonly<Record<string, Test>> = {
 }
 
 /** The terms that a filter may have. */
-export const filterTerms = "time frame address source destination qp psn opcode is"
+export const filterTerms = "time frame interface address source destination qp psn opcode is"
 
 /** An address in the form that it is printed in. */
 const plainAddress = (term: string, text: string): string => {
@@ -108,8 +109,8 @@ const plainAddress = (term: string, text: string): string => {
 
 /**
  * Which packets count: terms `NAME=VALUE` joined by spaces or `&`, all of which hold. `time=10ms..20ms` counts from the
- * first packet, `qp=0x11,0x12` is the destination, `address=10.0.0.1` either side. PSNs are modulo 2^24:
- * `psn=0xfffff0..0x10` goes over the end. What no packet can be is refused.
+ * first packet, `interface=eth0` is a name or a number from 0, `qp=0x11,0x12` is the destination, `address=10.0.0.1`
+ * either side. PSNs are modulo 2^24: `psn=0xfffff0..0x10` goes over the end. What no packet can be is refused.
  */
 export class PacketFilter {
   /** Queue pairs that are asked for, undefined for all. They are not part of {@link passes} when `aside`. */
@@ -162,6 +163,8 @@ export class PacketFilter {
         const [from = 0, to = 0xffffff] = range
         return from <= to ? ({ psn }) => within(psn, range) : ({ psn }) => psn >= from || (psn >= 0 && psn <= to)
       }
+      case "interface":
+        return interfaceTest(value)
       case "address":
       case "source":
       case "destination":
@@ -206,6 +209,21 @@ export class PacketFilter {
       toNs ??= place(to, Number.POSITIVE_INFINITY)
       return timeNs >= fromNs && timeNs <= toNs
     }
+  }
+}
+
+/** An interface by its name, or by its number in its section. */
+const interfaceTest = (value: string): Test => {
+  if (value === "") throw new FilterError("interface", value, "a name such as eth0, or a number from 0")
+  let last: CaptureInterface | undefined
+  let isLast = false
+  return ({ interface: from }) => {
+    if (from === undefined) return false
+    if (from !== last) {
+      last = from
+      isLast = value === interfaceName(from) || value === String(from.id)
+    }
+    return isLast
   }
 }
 

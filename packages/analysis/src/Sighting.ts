@@ -1,3 +1,4 @@
+import type { CaptureInterface } from "@rdmakit/pcap"
 import type { LinkType, Node } from "@rdmakit/wire/decode"
 import type { IcrcPlace } from "@rdmakit/wire/roce"
 import type { Operation } from "./Operations.ts"
@@ -19,6 +20,8 @@ export class Sighting {
   isTruncated = false
   kind: SightingKind = "other"
   data: Uint8Array = new Uint8Array(0)
+  /** Where it was taken. */
+  interface: CaptureInterface | undefined
   link: LinkType = "ethernet"
   /** The nodes, for frames that were not taken on the short way. */
   nodes: ReadonlyArray<Node> | undefined

@@ -1,6 +1,7 @@
+import { optionCodes, PcapngWriter, textOption } from "@rdmakit/pcap"
 import { describe, expect, it, test } from "vitest"
 import { FilterError, Observer, PacketFilter } from "../src/index.ts"
-import { readPackets } from "./capture.ts"
+import { packetsOf, readPackets } from "./capture.ts"
 
 const framesOf = (name: string, ...terms: ReadonlyArray<string>): ReadonlyArray<number> => {
   const observer = new Observer()
@@ -47,6 +48,7 @@ describe("a filter", () => {
     "source=client",
     "opcode=wirte",
     "opcode=",
+    "interface=",
   ])("%s is refused", (terms) => expect(() => framesOf("v_badrkey", terms)).toThrow(FilterError))
 
   it("knows the days of 1970 and 2000, leap years among them", () => {
@@ -54,6 +56,27 @@ describe("a filter", () => {
     expect(at("1970-01-01T00:00:00")).toBe(18)
     expect(at("2026-11-29T15:12:09.361884Z")).toBe(18)
     expect(at("2026-11-29T15:12:09.361885Z")).toBe(17)
+  })
+
+  it.each([
+    ["16:1", [1, 3]],
+    ["0", [1, 3]],
+    ["16:2", [2]],
+    ["2", [4]],
+    ["eth0", []],
+  ])("takes the packets of interface %s", (name, frames) => {
+    const chunks: Array<Uint8Array> = []
+    const writer = new PcapngWriter({}, (octets) => chunks.push(octets))
+    for (const port of ["16:1", "16:2"]) {
+      writer.interface({ linkType: 1, options: [textOption(optionCodes.interface.name, port)] })
+    }
+    writer.interface({ linkType: 1 })
+    for (const id of [0, 1, 0, 2]) writer.packet(id, 0n, new Uint8Array(60))
+    writer.flush()
+    const observer = new Observer()
+    const filter = new PacketFilter([`interface=${name}`], observer)
+    const packets = packetsOf(new Uint8Array(Buffer.concat(chunks)))
+    expect(packets.flatMap((packet) => (filter.passes(observer.observe(packet)) ? [packet.frame] : []))).toEqual(frames)
   })
 
   it("leaves queue pairs aside when asked", () => {

@@ -49,6 +49,7 @@ const followed = {
 
 const TERMS = `  Terms of --filter, joined by spaces or &, or each in a --filter of its own:
     time=10ms..20ms  time=2026-01-31T23:59:59..  frame=10..20  psn=0..100
+    interface=eth0  interface=0
     address=10.0.0.1  source=fd00::1  destination=…  qp=0x11,0x12
     opcode=ack  opcode=write_only  opcode=0x0a
     is=roce tcp cnp pfc cm ack nak rnr marked cut other`

@@ -87,7 +87,7 @@ const notesOf = (analysis: CaptureAnalysis): ReadonlyArray<string> => {
       ? "hop limits differ: two points of one path were merged"
       : "two capture points were merged, or a mirror port sends both directions of a link"
     notes.push(
-      `nearly every packet of ${counted(twice.length, "direction")} is there twice: ${where}; copies count as packets and marks, not as data or findings`,
+      `nearly every packet of ${counted(twice.length, "direction")} is there twice: ${where}; copies count as packets and marks, not as data or findings; where the capture has an interface for each point, the filter interface=NAME takes one`,
     )
   }
   const alone = flows.filter(({ reverse }) => reverse === undefined)
