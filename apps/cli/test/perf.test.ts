@@ -1,3 +1,5 @@
+import { createSocket } from "node:dgram"
+import { once } from "node:events"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
@@ -155,7 +157,7 @@ describe("real packets", () => {
     expect({ code, err }).toEqual({ code: 0, err: "" })
     const [first, second] = out.split("\n")
     expect(JSON.parse(first!)).toMatchObject({ ok: true, on: "softnic", role: "client", test: "write-lat" })
-    expect(second).toMatch(/^3 rounds of 64 bytes with 10\.255\.0\.2 port \d+, [\d.]+ usec each/)
+    expect(second).toMatch(/^3 rounds of 64 bytes with 10\.255\.0\.2 port \d+, [\d.]+ usec each, all octets right$/)
   }, 60_000)
 
   test("two processes over iWARP, connected by MPA, and by numbers alone", async () => {
@@ -164,7 +166,7 @@ describe("real packets", () => {
     )
     expect({ code, err }).toEqual({ code: 0, err: "" })
     const [first, second] = out.split("\n")
-    expect(first).toMatch(/^3 rounds of 64 bytes with 10\.255\.0\.2 port \d+, [\d.]+ usec each/)
+    expect(first).toMatch(/^3 rounds of 64 bytes with 10\.255\.0\.2 port \d+, [\d.]+ usec each, all octets right$/)
     expect(JSON.parse(second!)).toMatchObject({ ok: true, on: "iwarp", role: "client", type: "rc", checked: true })
   }, 60_000)
 
@@ -305,6 +307,16 @@ describe("what cannot be is refused", () => {
     },
     60_000,
   )
+
+  test("an address that another process has is refused with what to do", async () => {
+    const other = createSocket("udp4").bind({ address: "127.0.0.1" })
+    await once(other, "listening")
+    const { code, err } = await run(`perf send-bw --peer 127.0.0.1 --bind 127.0.0.1:${other.address().port}`)
+    other.close()
+    expect(code).toBe(2)
+    expect(err).toMatch(/^error: UDP port \d+ at 127\.0\.0\.1: found bind EADDRINUSE/)
+    expect(err).toContain("of two on one host, one takes another address, as --address 127.0.0.2")
+  })
 
   test("a capture that is refused leaves no file where there was none", async () => {
     const folder = folderOf({})

@@ -57,6 +57,10 @@ ${WORLD_HELP}
     { command: "rdmakit perf send-lat -s 8 --rate 400Gbps --delay 500ns", description: "Another network" },
     { command: "rdmakit perf write-bw --on softnic --all", description: "Two processes over UDP, all sizes" },
     {
+      command: "rdmakit perf write-bw --listen & rdmakit perf write-bw --peer 127.0.0.1 --address 127.0.0.2",
+      description: "A server and its client, on one host",
+    },
+    {
       command: "rdmakit perf read-bw --peer 10.0.0.1 --address 10.0.0.2/24 --frames dgram:40012:40011",
       description: "Against ib_read_bw in a guest of QEMU",
     },

@@ -31,6 +31,10 @@ ${WORLD_HELP}
   Command.withExamples([
     { command: "rdmakit rping -C 100 -V", description: "100 rounds in a simulated network, octets checked" },
     {
+      command: "rdmakit rping --listen & rdmakit rping 127.0.0.1 -V --address 127.0.0.2",
+      description: "A server and its client, on one host",
+    },
+    {
       command: "rdmakit rping 10.0.0.1 -V --address 10.0.0.2/24 --frames dgram:40012:40011",
       description: "The client of rping -s in a guest of QEMU",
     },

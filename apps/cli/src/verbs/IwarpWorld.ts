@@ -3,9 +3,8 @@ import type { Provider } from "@rdmakit/device/layer"
 import type { OutOfBand } from "@rdmakit/perftest"
 import { type IwarpOptions, iwarpLayer, type SoftnicError } from "@rdmakit/softnic"
 import { Effect, Layer } from "effect"
-import { Refused } from "../Exit.ts"
 import type { EndServices } from "./FabricWorld.ts"
-import { isSoftnicError } from "./SoftnicWorld.ts"
+import { cannotBeOpened, isSoftnicError } from "./SoftnicWorld.ts"
 import { tcpOutOfBand } from "./TcpOutOfBand.ts"
 import type { WantedIwarp } from "./World.ts"
 
@@ -17,9 +16,5 @@ export const runOnIwarp = <A, E>(
 ) => {
   const devices = iwarpLayer([{ ...place, device: { seed } }])
   const services: Layer.Layer<Provider | OutOfBand, SoftnicError> = Layer.merge(devices, tcpOutOfBand())
-  return program.pipe(
-    Effect.scoped,
-    Effect.provide(services),
-    Effect.catchIf(isSoftnicError, (error) => Effect.fail(new Refused({ message: error.message }))),
-  )
+  return program.pipe(Effect.scoped, Effect.provide(services), Effect.catchIf(isSoftnicError, cannotBeOpened))
 }

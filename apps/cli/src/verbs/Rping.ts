@@ -41,9 +41,9 @@ export const rping = (input: RpingInput) =>
       )
     const outcome = yield* withLiveLines((show) => pinged(input, settings, show, waiting))
     if (input.json) return yield* print(JSON.stringify(jsonOf(outcome, settings)))
-    const { rounds, bytes, elapsedPs, peer } = outcome.on === "fabric" ? outcome.client : outcome.value
+    const { rounds, bytes, elapsedPs, peer, role } = outcome.on === "fabric" ? outcome.client : outcome.value
     const each = rounds === 0 ? "" : `, ${(elapsedPs / MICROSECOND_PS / rounds).toFixed(2)} usec each`
-    const checked = settings.validate && outcome.on === "fabric" ? ", all octets right" : ""
+    const checked = settings.validate && role === "client" ? ", all octets right" : ""
     yield* print(`${counted(rounds, "round")} of ${bytes} bytes with ${peer}${each}${checked}`)
   }).pipe(endingWell(input.json))
 

@@ -32,7 +32,14 @@ export const runOnSoftnic = <A, E>(
       return program.pipe(Effect.scoped, Effect.provide(services))
     }
     return world.pcap === undefined ? running() : capturing(world.pcap, 1, running)
-  }).pipe(Effect.catchIf(isSoftnicError, (error) => Effect.fail(new Refused({ message: error.message }))))
+  }).pipe(Effect.catchIf(isSoftnicError, cannotBeOpened))
+
+/** The refusal of a socket that cannot be had. */
+export const cannotBeOpened = ({ message }: SoftnicError): Effect.Effect<never, Refused> => {
+  const isTaken = message.includes("EADDRINUSE")
+  const hint = "another process has it: of two on one host, one takes another address, as --address 127.0.0.2"
+  return Effect.fail(new Refused({ message, ...(isTaken ? { hint } : {}) }))
+}
 
 export const isSoftnicError = (error: unknown): error is SoftnicError =>
   error instanceof Error && "_tag" in error && error._tag === "SoftnicError"
