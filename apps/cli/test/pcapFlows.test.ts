@@ -110,6 +110,18 @@ describe("diagnose", () => {
     expect(JSON.parse(out)).toEqual({ file: "standard input", ok: true, packets: 80, findings: [], notes: [] })
   })
 
+  it("of TCP alone: nothing that it could judge", async () => {
+    const scenario = [
+      "topology: { builder: star, hosts: 2, link: { rate: 100Gbps, delay: 1us } }",
+      "flows: [{ from: 0, to: 1, size: 10kB }]",
+      "transport: { name: tcp }",
+    ]
+    const folder = folderOf({ "tcp.yaml": scenario.join("\n") })
+    expect((await rdmakit(["run", "tcp.yaml", "--pcap", "1"], { cwd: folder })).code).toBe(0)
+    const { out } = await run(["diagnose", "tcp.results/port-1-1.pcap"], { cwd: folder })
+    expect(out).toMatch(/: nothing to judge\n\nnote: no packet of RoCE, InfiniBand or iWARP in the capture\n$/)
+  })
+
   it("of what was cut and of part of it", async () => {
     const folder = folderOf({})
     await run(["convert", "-", "cut.pcapng", "--snap", "128"], { cwd: folder, stdin: octetsOf("v_rnr") })

@@ -90,9 +90,10 @@ export const runCommand = Command.make(
   --pcap names ports as queue.csv does, NODE:PORT, ports counted from 1 at each
   node; or as NODE-NEIGHBOUR; or the NODE alone where it has one port. 'rdmakit
   lint FILE --ports' lists them. Written are port-16-2.pcap or ports.pcapng:
-  frames of RoCEv2 and PFC with right lengths and CRCs, a ramp for a payload, and
-  nanoseconds of simulated time, which Wireshark and 'rdmakit pcap' read. The
-  results are the same; the run is slower.
+  frames of RoCEv2, or segments of TCP with what iWARP and eRDMA have in them, and
+  PFC, with right lengths and CRCs, a ramp for a payload, and nanoseconds of
+  simulated time, which Wireshark and 'rdmakit pcap' read. SRD's packets have no
+  octets that are known. The results are the same; the run is slower.
 
   --controller takes a module of yours, .ts, .mts, .js or .mjs: its default export is
   a ControllerFactory of @rdmakit/protocol, or a function of options that makes

@@ -19,7 +19,11 @@ export const diagnose = Effect.fnUntraced(function* (input: AnalysisInput) {
     yield* print(
       JSON.stringify({ file: visited.name, ok: fault === undefined, packets: analysis.packets, ...diagnosis, fault }),
     )
-  } else yield* tellDiagnosis(visited.name, analysis.packets, diagnosis, fault)
+  } else {
+    const hasRdma = analysis.roce > 0 || analysis.iwarp.flows.length > 0
+    const nothing = hasRdma ? "nothing is wrong" : "nothing to judge"
+    yield* tellDiagnosis(visited.name, analysis.packets, nothing, diagnosis, fault)
+  }
   if (fault !== undefined) return yield* new Exit({ code: exitCodes.notWell })
 })
 
@@ -35,6 +39,7 @@ const subjectText = ({ subject }: Finding): string => {
 const tellDiagnosis = Effect.fnUntraced(function* (
   name: string,
   packets: number,
+  nothing: string,
   { findings, notes }: Diagnosis,
   fault: string | undefined,
 ) {
@@ -42,7 +47,7 @@ const tellDiagnosis = Effect.fnUntraced(function* (
   const paint = paintOf(out)
   const words = { error: paint.red("error"), warning: paint.yellow("warning"), info: paint.cyan("info") }
   const troubles = findings.filter(({ severity }) => severity !== "info").length
-  const sum = troubles === 0 ? "nothing is wrong" : counted(troubles, "finding")
+  const sum = troubles === 0 ? nothing : counted(troubles, "finding")
   const lines = [`${paint.bold(name)}  ${counted(packets, "packet")}: ${sum}`]
   for (const finding of findings) {
     const subject = subjectText(finding)
