@@ -170,6 +170,12 @@ describe("real packets", () => {
     expect(JSON.parse(second!)).toMatchObject({ ok: true, on: "iwarp", role: "client", type: "rc", checked: true })
   }, 60_000)
 
+  test("perf over iWARP says so, as perftest does", async () => {
+    const { code, out } = await shell("rdmakit perf write-lat --on iwarp -n 5")
+    expect(code).toBe(0)
+    expect(out).toContain("\n Number of qps   : 1\t\tTransport type : IW\n")
+  }, 60_000)
+
   test("a server and its client over iWARP", async () => {
     const folder = folderOf({})
     const place = (mine: number, other: number) =>

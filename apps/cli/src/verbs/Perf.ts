@@ -49,7 +49,7 @@ const PORT = 18_515
 export const perf = (input: PerfInput) =>
   Effect.gen(function* () {
     const settings = yield* settingsOf(input)
-    const outcome = yield* withLiveLines((show) => measured(input, settings, input.json ? {} : watchOf(show)))
+    const outcome = yield* withLiveLines((show) => measured(input, settings, input.json ? {} : watchOf(show, input)))
     yield* print(input.json ? JSON.stringify(jsonOf(outcome)) : RESULT_LINE)
   }).pipe(endingWell(input.json))
 
@@ -67,8 +67,8 @@ const measured = (input: PerfInput, settings: PerfSettings, watch: PerfWatch) =>
       ),
   })
 
-const watchOf = (show: Show): PerfWatch => ({
-  connected: (start) => show(...startLines(start)),
+const watchOf = (show: Show, { on }: PerfInput): PerfWatch => ({
+  connected: (start) => show(...startLines(start, Option.contains(on, "iwarp") ? "IW" : "IB")),
   result: (result) => show(lineOf(result)),
 })
 
@@ -118,8 +118,8 @@ const isLatency = (result: PerftestResults | LatencyResult): result is LatencyRe
 const lineOf = (result: PerftestResults | LatencyResult): string =>
   isLatency(result) ? latencyLine(result) : bandwidthLine(result)
 
-const startLines = (start: PerfStart): ReadonlyArray<string> => [
-  ...testLines(start),
+const startLines = (start: PerfStart, transport: "IB" | "IW"): ReadonlyArray<string> => [
+  ...testLines(start, transport),
   ...addressLines(start),
   RESULT_LINE,
   start.settings.kind === "lat" ? LATENCY_HEADER : BANDWIDTH_HEADER,

@@ -8,8 +8,11 @@ import type { PerfStart } from "./Perf.ts"
 
 const VERBS = { send: "Send", write: "RDMA_Write", read: "RDMA_Read", atomic: "Atomic FETCH_AND_ADD" } as const
 
-/** Everything between the first two lines of dashes, and those. */
-export const testLines = ({ role, settings, mtuBytes, gidIndex, mine }: PerfStart): ReadonlyArray<string> => {
+/** Everything between the first two lines of dashes, and those. @param transport as the device has it */
+export const testLines = (
+  { role, settings, mtuBytes, gidIndex, mine }: PerfStart,
+  transport: "IB" | "IW" = "IB",
+): ReadonlyArray<string> => {
   const { verb, kind, connection, bidirectional, queuePairs, txDepth, rxDepth, inlineBytes } = settings
   const isOneSided = verb === "read" || verb === "atomic"
   const posts = role === "client" || bidirectional
@@ -18,7 +21,7 @@ export const testLines = ({ role, settings, mtuBytes, gidIndex, mine }: PerfStar
   return [
     RESULT_LINE,
     `                    ${VERBS[verb]} ${name} Test`,
-    ` Number of qps   : ${queuePairs}\t\tTransport type : IB`,
+    ` Number of qps   : ${queuePairs}\t\tTransport type : ${transport}`,
     ` Connection type : ${connection.toUpperCase()}\t\tUsing SRQ      : OFF`,
     ...(posts ? [` TX depth        : ${txDepth}`] : []),
     ...(receives ? [` RX depth        : ${rxDepth}`] : []),
