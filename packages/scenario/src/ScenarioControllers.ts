@@ -55,6 +55,8 @@ export const optionFault = (
   return document.fault([section, "options", option], { expected, hint })
 }
 
+const UNITLESS = /^(.*?)(?:Ps|Bps|Bytes|Packets)$/
+
 /** The options of a section, in the units of their names; and what is wrong with them. */
 export const readOptions = (
   given: Readonly<Record<string, unknown>>,
@@ -67,9 +69,11 @@ export const readOptions = (
   for (const [name, value] of Object.entries(given)) {
     const path = [section, "options", name]
     if (!Object.hasOwn(known, name)) {
-      const near = nearestWord(name, Object.keys(known))
+      const names = Object.keys(known)
+      // Units come last in a name, and are easily left out: `mtu` for `mtuBytes`.
+      const near = nearestWord(name, names) ?? names.find((each) => UNITLESS.exec(each)?.[1] === name)
       const hint = near === undefined ? undefined : `did you mean ${near}?`
-      faults.push(document.fault(path, { found: name, expected: Object.keys(known).join(", "), hint }, "key"))
+      faults.push(document.fault(path, { found: name, expected: names.join(", "), hint }, "key"))
       continue
     }
     const read = readers[known[name]!](value)

@@ -273,6 +273,11 @@ describe("what is refused, and where", () => {
       'transport.options.paths: found "0", expected an integer, 1 to 1024$',
     ],
     [
+      "an option without its unit",
+      `${star}${flow}transport: { name: tcp, options: { mtu: 9000 } }`,
+      "transport.options.mtu: .*; did you mean mtuBytes\\?$",
+    ],
+    [
       "an option that does not fit one that is not there",
       `${star}${flow}transport: { name: srd, options: { leastTimeoutPs: 10ms } }`,
       "mostTimeoutPs: .*expected at least leastTimeoutPs, 10000000000; mostTimeoutPs is 4000000000 unless it is given$",
