@@ -105,6 +105,7 @@ export const runCommand = Command.make(
   ),
   Command.withExamples([
     { command: "rdmakit run mix/config.txt", description: "Writes config.results" },
+    { command: "rdmakit run incast.yaml --set transport.name=tcp", description: "By TCP; or iwarp, erdma, srd, rc" },
     { command: "rdmakit run incast.yaml --set switch.buffer=16MiB", description: "A scenario, one value replaced" },
     {
       command: "rdmakit run incast.yaml --set 'faults+={ at: 1ms, host: 16, receive: stall }'",
