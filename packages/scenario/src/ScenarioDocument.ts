@@ -89,7 +89,8 @@ export class ScenarioDocument implements FieldSource {
       path.push(list === undefined ? 0 : list.items.length)
     }
     try {
-      this.document.setIn(path, value.toJS())
+      // As nodes, so that its own fields have paths.
+      this.document.setIn(path, this.document.createNode(value.toJS(), { aliasDuplicateObjects: false }))
     } catch {
       throw fault("the path of a field", `${path.join(".")} goes through something that has no fields`)
     }
