@@ -29,14 +29,21 @@ test("without WebAssembly a table is an ordinary buffer", () => {
   expect(isZero(buffer)).toBe(true)
 })
 
-test("with no room for guard pages a table is an ordinary buffer", () => {
+test("with no room for guard pages a table is an ordinary buffer, and room is not asked for again", async () => {
+  // What was refused is remembered for as long as the module is there.
+  vi.resetModules()
+  const fresh = await import("../src/lineBuffer.ts")
+  let asked = 0
   class Memory {
     constructor() {
+      asked++
       throw new RangeError("could not allocate memory")
     }
   }
   vi.stubGlobal("WebAssembly", { Memory })
-  expect(lineBuffer(100_000).byteLength).toBe(100_000)
+  expect(fresh.lineBuffer(100_000).byteLength).toBe(100_000)
+  expect(fresh.lineBuffer(200_000).byteLength).toBe(200_000)
+  expect(asked).toBe(1)
 })
 
 test("a pool grows from a table to a larger one, and keeps what is in it", () => {
