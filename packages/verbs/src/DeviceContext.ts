@@ -8,7 +8,7 @@ import { chooseGid, type GidChoice } from "./Gid.ts"
 import { scoped } from "./Lifetime.ts"
 import { Allocation } from "./MemoryRegion.ts"
 import { bytesOf, ProtectionDomain, ThreadDomain } from "./ProtectionDomain.ts"
-import { attempt, VerbsError } from "./VerbsError.ts"
+import { attempt, checkFields, checkWhole, VerbsError } from "./VerbsError.ts"
 
 /** Names of the devices there are (ibv_get_device_list). */
 export const deviceNames: Effect.Effect<ReadonlyArray<string>, never, Provider> = Effect.map(Provider, ({ devices }) =>
@@ -100,6 +100,7 @@ export class DeviceContext {
   /** Which index a partition key has (ibv_get_pkey_index). */
   partitionKeyIndex(key: number, port = 1): Effect.Effect<number, VerbsError> {
     return attempt(() => {
+      checkWhole("get_pkey_index", "key", key, 0, 0xffff)
       const { partitionKeys } = this.handle.queryPort(port)
       for (let index = 0; index < partitionKeys; index++) if (this.handle.queryPkey(port, index) === key) return index
       throw new VerbsError({
@@ -136,8 +137,11 @@ export class DeviceContext {
    */
   allocate(
     size: number | string,
-    { writable = true }: { readonly writable?: boolean } = {},
+    options: { readonly writable?: boolean } = {},
   ): Effect.Effect<Allocation, VerbsError, Scope.Scope> {
-    return scoped(() => new Allocation(this.state, this.handle, bytesOf(size), writable))
+    return scoped(() => {
+      checkFields("allocate", "options", options, "give { writable }, or nothing")
+      return new Allocation(this.state, this.handle, bytesOf(size), options.writable ?? true)
+    })
   }
 }

@@ -1,5 +1,5 @@
 import type { GidEntry } from "@rdmakit/protocol"
-import { VerbsError } from "./VerbsError.ts"
+import { checkFields, VerbsError, wrongType } from "./VerbsError.ts"
 
 /** Octets of a global identifier. */
 const GID_BYTES = 16
@@ -89,7 +89,11 @@ export const formatGid = (gid: Uint8Array): string => {
   return `${parts.slice(0, best.start).join(":")}::${parts.slice(best.start + best.length).join(":")}`
 }
 
-const octetsOf = (gid: Uint8Array | string): Uint8Array => (typeof gid === "string" ? parseGid(gid) : gid)
+const octetsOf = (attribute: "gid" | "peer", gid: Uint8Array | string): Uint8Array => {
+  if (typeof gid === "string") return parseGid(gid)
+  if (gid instanceof Uint8Array && gid.length === GID_BYTES) return gid
+  throw wrongType("query_gid", attribute, gid, "give 16 octets, or text")
+}
 
 const equal = (left: Uint8Array, right: Uint8Array): boolean =>
   left.length === right.length && left.every((octet, index) => octet === right[index])
@@ -102,9 +106,10 @@ const isUnset = (gid: Uint8Array): boolean => gid.every((octet) => octet === 0)
  * link-local, which a table has at its beginning by default, and which reaches no further than the link. A link-local peer
  * is reached from the link-local entry.
  *
- * @throws VerbsError ENOENT when the table has none, EINVAL for a text that is no GID
+ * @throws VerbsError ENOENT when the table has none, EINVAL for what is no GID, and for a choice that is none
  */
 export const chooseGid = (gids: ReadonlyArray<GidEntry>, choice: GidChoice = {}): number => {
+  checkFields("query_gid", "choice", choice, "give { gid, type, family, peer }, or some of them")
   const type = choice.type ?? "rocev2"
   const usable = gids.filter((entry) => entry.type === type && !isUnset(entry.gid))
   const mapped = (entry: GidEntry): boolean => isIpv4Gid(entry.gid)
@@ -112,17 +117,17 @@ export const chooseGid = (gids: ReadonlyArray<GidEntry>, choice: GidChoice = {})
   const global = (entry: GidEntry): boolean => !mapped(entry) && !local(entry)
   let found: GidEntry | undefined
   if (choice.gid !== undefined) {
-    const wanted = octetsOf(choice.gid)
+    const wanted = octetsOf("gid", choice.gid)
     found = usable.find((entry) => equal(entry.gid, wanted))
   } else {
-    const peer = choice.peer === undefined ? undefined : octetsOf(choice.peer)
+    const peer = choice.peer === undefined ? undefined : octetsOf("peer", choice.peer)
     const family = choice.family ?? (peer === undefined ? undefined : isIpv4Gid(peer) ? "ipv4" : "ipv6")
     const toLocal = peer !== undefined && isLinkLocalGid(peer)
     const six = toLocal ? usable.find(local) : (usable.find(global) ?? usable.find(local))
     found = family === "ipv6" ? six : (usable.find(mapped) ?? (family === "ipv4" ? undefined : six))
   }
   if (found !== undefined) return found.index
-  const wanted = choice.gid !== undefined ? formatGid(octetsOf(choice.gid)) : (choice.family ?? "any family")
+  const wanted = choice.gid !== undefined ? formatGid(octetsOf("gid", choice.gid)) : (choice.family ?? "any family")
   throw new VerbsError({
     errno: "ENOENT",
     verb: "query_gid",

@@ -168,6 +168,7 @@ export class MemoryRegion implements MemoryRange {
     return Effect.suspend(() => {
       const refuse = (errno: "EINVAL" | "EFAULT", attribute: string, problem: string, remedy: string) =>
         Effect.fail(new VerbsError({ errno, verb: "advise_mr", attribute, problem, remedy }))
+      if (!hasFields(range)) return Effect.fail(wrongType("advise_mr", "range", range, "take a range of this region"))
       if (range.lkey !== this.lkey) return refuse("EINVAL", "range.lkey", "another key", "take a range of this region")
       const start = range.address - this.address
       if (!(start >= 0) || !(range.length >= 0) || !(range.length <= this.length - start)) {

@@ -100,6 +100,23 @@ describe("values of a wrong type", () => {
     expect(found).toEqual([])
   })
 
+  it("are refused where a device is asked for an address or a key", () => {
+    const found = resultOf(
+      Effect.gen(function* () {
+        const { context } = yield* end(0)
+        const isWord = (value: unknown) => typeof value === "string"
+        const peers = yield* taken("peer", (peer) => context.chooseGid({ peer }), isWord)
+        return [
+          ...(yield* taken("choice", (value) => context.chooseGid(value), isObject)),
+          ...(yield* taken("gid", (gid) => context.chooseGid({ gid }))),
+          ...peers,
+          ...(yield* taken("key", (value) => context.partitionKeyIndex(value))),
+        ]
+      }),
+    )
+    expect(found).toEqual([])
+  })
+
   it("are refused where memory is made and registered", () => {
     const found = resultOf(
       Effect.gen(function* () {
@@ -108,6 +125,7 @@ describe("values of a wrong type", () => {
         return [
           ...(yield* taken("bytes", (value) => domain.memory(value))),
           ...(yield* taken("bytes", (value) => context.allocate(value))),
+          ...(yield* taken("options", (value) => context.allocate(64, value), isObject)),
           ...(yield* taken("access", (value) => domain.memory(64, value), isEmpty)),
           ...(yield* taken("memory", (value) => domain.register(value))),
           ...(yield* taken("access", (value) => domain.register(pages, value), isEmpty)),
@@ -119,6 +137,7 @@ describe("values of a wrong type", () => {
           ...(yield* taken("memory", (value) => memory.rereg({ memory: value }))),
           ...(yield* taken("protectionDomain", (value) => memory.rereg({ protectionDomain: value }))),
           ...(yield* taken("length", (length) => memory.rereg({ place: { length } }))),
+          ...(yield* taken("range", (value) => memory.advise("prefetch", value), isObject)),
           ...(yield* taken("type", (type) => domain.memoryWindow(type))),
         ]
       }),
