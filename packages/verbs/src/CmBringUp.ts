@@ -1,11 +1,11 @@
 import type { CmSettings } from "@rdmakit/cm"
-import { DeviceError, type QueuePair as DeviceQp } from "@rdmakit/device"
+import { DeviceError, QueuePair as DeviceQp } from "@rdmakit/device"
 import { Access, QpState } from "@rdmakit/protocol"
 import { vectorOf } from "./CmPort.ts"
 import { type AccessName, accessBits } from "./Names.ts"
 import type { QueuePair } from "./QueuePair.ts"
 import { ackTimeout, rnrTimer, type TimeSetting } from "./Timing.ts"
-import { VerbsError } from "./VerbsError.ts"
+import { VerbsError, wrongType } from "./VerbsError.ts"
 
 /** What no peer has a say in. */
 export interface BringUpOptions {
@@ -28,8 +28,14 @@ export const initialise = ({ handle }: QueuePair): void => {
 
 const keyOf = ({ type }: DeviceQp) => (type === "ud" ? { queueKey: CM_QUEUE_KEY } : { accessFlags: 0 })
 
+/** Refuses what is no queue pair. @throws VerbsError EINVAL */
+export const checkIsQueuePair = (verb: string, queuePair: QueuePair): void => {
+  if (!(queuePair?.handle instanceof DeviceQp)) throw wrongType(verb, "queuePair", queuePair, "give one of this device")
+}
+
 /** @throws VerbsError EINVAL for a queue pair that is connected already, or of another kind than the connection */
 export const checkQueuePair = (verb: string, queuePair: QueuePair, type: "rc" | "uc" | "ud" | "any"): void => {
+  checkIsQueuePair(verb, queuePair)
   const { handle } = queuePair
   const refuse = (problem: string, remedy: string): never => {
     throw new VerbsError({ errno: "EINVAL", verb, attribute: "queuePair", problem, remedy })

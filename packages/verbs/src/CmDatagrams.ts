@@ -1,14 +1,14 @@
 import { type CmEvent, SidrStatus } from "@rdmakit/cm"
 import type { AddressVector } from "@rdmakit/protocol"
 import { Effect } from "effect"
-import { bringUpDatagrams, CM_QUEUE_KEY, checkQueuePair } from "./CmBringUp.ts"
+import { bringUpDatagrams, CM_QUEUE_KEY, checkIsQueuePair, checkQueuePair } from "./CmBringUp.ts"
 import { type ConnectionError, ConnectionUnreachable, datagramRejected } from "./CmError.ts"
 import { vectorOf } from "./CmPort.ts"
 import { addressOf, type Resolved } from "./CmRoute.ts"
 import type { CmService } from "./CmService.ts"
 import { waitFor } from "./Mailbox.ts"
 import type { QueuePair } from "./QueuePair.ts"
-import { attempt, refusalOf, VerbsError } from "./VerbsError.ts"
+import { attempt, checkFields, refusalOf, VerbsError } from "./VerbsError.ts"
 
 /** Who serves a datagram service: what an address handle and a send need. */
 export interface DatagramService {
@@ -103,6 +103,8 @@ export class DatagramRequest {
     readonly privateData?: Uint8Array
   }): Effect.Effect<void, VerbsError> {
     return attempt(() => {
+      checkFields("rdma_accept", "options", options, "give { queuePair }")
+      checkIsQueuePair("rdma_accept", options.queuePair)
       const { queuePair, queueKey = CM_QUEUE_KEY, privateData } = options
       if (queuePair.state !== "RTS") {
         checkQueuePair("rdma_accept", queuePair, "ud")

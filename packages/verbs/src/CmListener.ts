@@ -1,14 +1,14 @@
 import { type CmRequestEvent, RejectCode } from "@rdmakit/cm"
 import type { CarriedOpening } from "@rdmakit/cm/mpa"
 import { Effect, type Scope, Stream } from "effect"
-import { bringUp, checkQueuePair, takeDown } from "./CmBringUp.ts"
+import { bringUp, checkIsQueuePair, checkQueuePair, takeDown } from "./CmBringUp.ts"
 import { Connection, type ConnectionOptions, connecting } from "./CmConnection.ts"
 import { type ConnectionError, type ConnectionRejected, rejected } from "./CmError.ts"
 import { agreeOn, opened } from "./CmOpening.ts"
 import { addressOf } from "./CmRoute.ts"
 import type { CmService } from "./CmService.ts"
 import { Mailbox } from "./Mailbox.ts"
-import { attempt, VerbsError } from "./VerbsError.ts"
+import { attempt, checkFields, VerbsError } from "./VerbsError.ts"
 
 export type AcceptOptions = ConnectionOptions
 
@@ -99,7 +99,9 @@ export class ConnectionRequest {
   }
 
   private begin(options: AcceptOptions): Connection {
+    checkFields("rdma_accept", "options", options, "give { queuePair }")
     const { queuePair } = options
+    checkIsQueuePair("rdma_accept", queuePair)
     this.answerOnce("rdma_accept")
     try {
       checkQueuePair("rdma_accept", queuePair, this.type)

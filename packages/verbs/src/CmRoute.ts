@@ -5,7 +5,7 @@ import { vectorOf } from "./CmPort.ts"
 import type { CmService } from "./CmService.ts"
 import { chooseGid, formatGid, isIpv4Gid, parseGid } from "./Gid.ts"
 import { ackTimeout, type TimeSetting } from "./Timing.ts"
-import { attempt, checkWhole, type VerbsError } from "./VerbsError.ts"
+import { attempt, checkFields, checkWhole, type VerbsError, wrongType } from "./VerbsError.ts"
 
 /** TCP's ports are for connections, UDP's for datagrams (IBTA 1.7 §A11.3). */
 export type PortSpace = "tcp" | "udp"
@@ -69,7 +69,10 @@ const checkPort = (attribute: string, port: number): void =>
 /** @throws VerbsError EINVAL, ENOENT */
 const routeTo = (port: CmService, host: string, options: ResolveOptions): Resolved => {
   const { device } = port
+  checkFields("rdma_resolve_addr", "options", options, "give { port }")
+  if (typeof host !== "string") throw wrongType("rdma_resolve_addr", "host", host, 'write "10.0.0.1" or "fe80::1"')
   const { space = "tcp", sourcePort = port.nextPort() } = options
+  if (!Object.hasOwn(PROTOCOL, space)) throw wrongType("rdma_resolve_addr", "space", space, 'say "tcp" or "udp"')
   checkPort("port", options.port)
   checkPort("sourcePort", sourcePort)
   const remoteGid = parseGid(host)

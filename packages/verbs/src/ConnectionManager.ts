@@ -1,7 +1,7 @@
 import { type CmEvent, serviceIdOf } from "@rdmakit/cm"
 import type { Device } from "@rdmakit/device"
 import { Effect, type Scope } from "effect"
-import { bringUpDatagrams, checkQueuePair, initialise } from "./CmBringUp.ts"
+import { bringUpDatagrams, checkIsQueuePair, checkQueuePair, initialise } from "./CmBringUp.ts"
 import { Connection, type ConnectionOptions, connecting } from "./CmConnection.ts"
 import { askForDatagrams, DatagramRequest, type DatagramService } from "./CmDatagrams.ts"
 import type { ConnectionError } from "./CmError.ts"
@@ -13,7 +13,7 @@ import type { CmService } from "./CmService.ts"
 import type { DeviceContext } from "./DeviceContext.ts"
 import type { QueuePair } from "./QueuePair.ts"
 import { streamPort } from "./StreamPort.ts"
-import { attempt, checkWhole, VerbsError } from "./VerbsError.ts"
+import { attempt, checkFields, checkWhole, VerbsError } from "./VerbsError.ts"
 
 export interface ConnectOptions extends ConnectionOptions {
   /** How often this side tries again without an acknowledgement, 0 to 7. Default 7. */
@@ -48,7 +48,11 @@ export class ConnectionManager {
 
   /** Brings a queue pair where receives can be posted: to INIT, a UD one to RTS (what rdma_create_qp does besides making it). */
   prepare(queuePair: QueuePair): Effect.Effect<void, VerbsError> {
-    return attempt(() => (queuePair.type === "ud" ? bringUpDatagrams(queuePair) : initialise(queuePair)))
+    return attempt(() => {
+      checkIsQueuePair("rdma_create_qp", queuePair)
+      if (queuePair.type === "ud") bringUpDatagrams(queuePair)
+      else initialise(queuePair)
+    })
   }
 
   /**
@@ -58,6 +62,8 @@ export class ConnectionManager {
   connect(resolved: Resolved, options: ConnectOptions): Effect.Effect<Connection, ConnectionError, Scope.Scope> {
     const { port } = this
     return connecting(() => {
+      checkResolved(resolved)
+      checkFields("rdma_connect", "options", options, "give { queuePair }")
       const { queuePair, privateData } = options
       if (resolved.space !== "tcp") throw wrongSpace("rdma_connect", "tcp")
       checkQueuePair("rdma_connect", queuePair, "any")
@@ -110,8 +116,13 @@ export class ConnectionManager {
    * @param privateData 180 octets at most
    */
   resolveDatagrams(resolved: Resolved, privateData?: Uint8Array): Effect.Effect<DatagramService, ConnectionError> {
-    if (resolved.space !== "udp") return Effect.fail(wrongSpace("rdma_connect", "udp"))
-    return askForDatagrams(this.port, resolved, privateData)
+    return Effect.andThen(
+      attempt(() => {
+        checkResolved(resolved)
+        if (resolved.space !== "udp") throw wrongSpace("rdma_connect", "udp")
+      }),
+      askForDatagrams(this.port, resolved, privateData),
+    )
   }
 
   /** Takes requests for datagram queue pairs at a port of UDP's. Fails with EBUSY when somebody else does. */
@@ -128,6 +139,7 @@ export class ConnectionManager {
   ): Effect.Effect<Listener<Request>, VerbsError, Scope.Scope> {
     const { port } = this
     const made = attempt(() => {
+      checkFields("rdma_listen", "options", options, "give { port }")
       checkWhole("rdma_listen", "port", options.port, 1, PORT_MAX)
       if (options.backlog !== undefined) checkWhole("rdma_listen", "backlog", options.backlog, 1, BACKLOG_MAX)
       const listener = new Listener<Request>(options)
@@ -158,6 +170,9 @@ export class ConnectionManager {
     )
   }
 }
+
+const checkResolved = (resolved: Resolved): void =>
+  checkFields("rdma_connect", "resolved", resolved, "give what resolve has found")
 
 const wrongSpace = (verb: string, space: PortSpace): VerbsError =>
   new VerbsError({

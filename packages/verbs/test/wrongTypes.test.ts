@@ -1,7 +1,8 @@
 import type { Completion } from "@rdmakit/protocol"
-import { Cause, Effect, Exit, type Scope } from "effect"
+import { Cause, Effect, Exit, Fiber, type Scope } from "effect"
 import { describe, expect, it } from "vitest"
 import { VerbsError } from "../src/index.ts"
+import { managed } from "./cmEnds.ts"
 import { end, pair } from "./ends.ts"
 import { resultOf } from "./program.ts"
 
@@ -213,6 +214,41 @@ describe("values of a wrong type", () => {
           "post_send: EINVAL: request: found nothing; give an object, with an id and sges",
         )
         expect(srq.length).toBe(0)
+        return all
+      }),
+    )
+    expect(found).toEqual([])
+  })
+
+  it("are refused by connection managers, and a request can still be answered", () => {
+    const found = resultOf(
+      Effect.gen(function* () {
+        const [left, right] = [yield* managed(0), yield* managed(1)]
+        const { manager, qp } = left
+        const isWord = (value: unknown) => typeof value === "string"
+        const listener = yield* right.manager.listen({ port: 7174 })
+        const resolved = yield* manager.resolve("10.0.0.2", { port: 7174 })
+        const asked = yield* Effect.forkScoped(manager.connect(resolved, { queuePair: qp }))
+        const request = yield* listener.next
+        const all = [
+          ...(yield* taken("host", (host) => manager.resolve(host, { port: 7174 }), isWord)),
+          ...(yield* taken("options", (value) => manager.resolve("10.0.0.2", value), isObject)),
+          ...(yield* taken("port", (port) => manager.resolve("10.0.0.2", { port }))),
+          ...(yield* taken("space", (space) => manager.resolve("10.0.0.2", { port: 7174, space }))),
+          ...(yield* taken("queuePair", (value) => manager.prepare(value))),
+          ...(yield* taken("resolved", (value) => manager.connect(value, { queuePair: qp }), isObject)),
+          ...(yield* taken("options", (value) => manager.connect(resolved, value), isObject)),
+          ...(yield* taken("queuePair", (queuePair) => manager.connect(resolved, { queuePair }))),
+          ...(yield* taken("options", (value) => manager.listen(value), isObject)),
+          ...(yield* taken("port", (port) => manager.listen({ port }))),
+          ...(yield* taken("resolved", (value) => manager.resolveDatagrams(value), isObject)),
+          ...(yield* taken("options", (value) => manager.listenDatagrams(value), isObject)),
+          ...(yield* taken("options", (value) => request.accept(value), isObject)),
+          ...(yield* taken("queuePair", (queuePair) => request.accept({ queuePair }))),
+        ]
+        yield* request.accept({ queuePair: right.qp })
+        yield* Fiber.join(asked)
+        expect([qp.state, right.qp.state]).toEqual(["RTS", "RTS"])
         return all
       }),
     )
