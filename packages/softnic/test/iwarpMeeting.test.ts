@@ -1,3 +1,4 @@
+import { createServer } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { AsyncEvent } from "@rdmakit/device"
 import { NEVER, QpState, WcOpcode, WcStatus, WrOpcode } from "@rdmakit/protocol"
@@ -88,6 +89,22 @@ describe("a queue pair that is connected by number", () => {
     left.connect(right, PSN)
     await until(() => left.qp.state === QpState.Err)
     expect(eventsOf(left)).toEqual(["QP_FATAL"])
+  })
+
+  it("asks a peer that hangs up less and less often", async () => {
+    let asked = 0
+    const peer = createServer((socket) => {
+      asked++
+      socket.destroy()
+    })
+    await new Promise<void>((listening) => peer.listen(PORT, "127.0.0.18", listening))
+    const end = await open(LEFT)
+    end.connect(nobody, PSN)
+    await sleep(1000)
+    // At 0, 20, 60, 140, 300, 620 and 940 ms.
+    expect(asked).toBeGreaterThan(3)
+    expect(asked).toBeLessThan(8)
+    peer.close()
   })
 
   it("waits for as long as it is there where that is asked for", async () => {

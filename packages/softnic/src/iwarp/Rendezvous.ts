@@ -9,7 +9,9 @@ const BYTES = 12
 const NONE = new Uint8Array(0)
 /** Requests for queue pairs that are not ready yet. */
 const WAITING_MAX = 64
+/** A peer that is not there is asked again after this, then after twice as long each time, up to the other. */
 const ASK_AGAIN_MS = 20
+const ASK_AGAIN_MAX_MS = 320
 /** How long they wait, as MPA's own frames do. */
 const WAIT_MS = 10_000
 
@@ -113,7 +115,7 @@ export class Rendezvous {
     })
   }
 
-  private ask(engine: IwarpQueuePair): void {
+  private ask(engine: IwarpQueuePair, againMs = ASK_AGAIN_MS): void {
     const { settings, qpn } = engine
     const destination = settings.path!.destinationGid
     const privateData = new Uint8Array(BYTES)
@@ -136,8 +138,8 @@ export class Rendezvous {
       }
       // The peer's process may not be there yet, or its queue pair: it is asked again for as long as this one waits.
       setTimeout(() => {
-        if (this.engines.get(qpn) === engine) this.ask(engine)
-      }, ASK_AGAIN_MS).unref()
+        if (this.engines.get(qpn) === engine) this.ask(engine, Math.min(2 * againMs, ASK_AGAIN_MAX_MS))
+      }, againMs).unref()
     }
   }
 }
