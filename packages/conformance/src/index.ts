@@ -11,6 +11,7 @@ export {
   telemetryAlive,
 } from "./EnginePair.ts"
 export { fixedWindow, flowAddress, flowEnds } from "./flowEnds.ts"
+export { idleController, type OptionsUnderTest, optionsSuite, refusalOf, WRONG_VALUES } from "./optionsSuite.ts"
 export { type RandomFlows, type RestlessLaw, randomPath, restlessWindow, runRandomFlows } from "./randomFlows.ts"
 export { SeededDraws } from "./SeededDraws.ts"
 export type { DumbbellFlow } from "./Sender.ts"
