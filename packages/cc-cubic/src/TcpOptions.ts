@@ -1,4 +1,4 @@
-import { hasFields, shown } from "@rdmakit/protocol"
+import { checkLineRate, hasFields, shown } from "@rdmakit/protocol"
 
 /** Congestion control of TCP. */
 export interface TcpOptions {
@@ -65,11 +65,6 @@ export const checkOptions = (options: TcpOptions): void => {
 
 /** Throws `TcpOptionsError` when the path has no line rate or no segment. */
 export const checkPath = (lineRateBps: number, mtuBytes: number): void => {
-  check(
-    "lineRateBps",
-    lineRateBps,
-    Number.isFinite(lineRateBps) && lineRateBps >= 1,
-    "a finite rate of at least 1 bit/s",
-  )
+  checkLineRate(check, lineRateBps)
   check("mtuBytes", mtuBytes, Number.isFinite(mtuBytes) && mtuBytes >= 1, "a finite size of at least 1 byte")
 }

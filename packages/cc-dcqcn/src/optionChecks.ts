@@ -1,4 +1,4 @@
-import { hasFields } from "@rdmakit/protocol"
+import { checkLineRate, hasFields } from "@rdmakit/protocol"
 import {
   type DcqcnNs3Options,
   type DcqcnOptions,
@@ -122,10 +122,4 @@ const checkNs3 = (options: DcqcnNs3Options): void => {
 }
 
 /** Throws `DcqcnOptionsError` when the path has no line rate. */
-export const checkPath = (lineRateBps: number): void =>
-  check(
-    "lineRateBps",
-    lineRateBps,
-    Number.isFinite(lineRateBps) && lineRateBps >= 1,
-    "a finite rate of at least 1 bit/s",
-  )
+export const checkPath = (lineRateBps: number): void => checkLineRate(check, lineRateBps)

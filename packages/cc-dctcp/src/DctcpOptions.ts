@@ -1,4 +1,4 @@
-import { hasFields, type RateWindow, shown } from "@rdmakit/protocol"
+import { checkBaseRtt, checkLineRate, hasFields, type RateWindow, shown } from "@rdmakit/protocol"
 
 /**
  * The window that bounds the bytes in flight of the rate form (HPCC §5.1 runs DCTCP with one).
@@ -117,13 +117,8 @@ export const checkOptions = (options: DctcpOptions): void => {
 
 /** Throws `DctcpOptionsError` when the path has no line rate or no base RTT, by which windows and rates are reckoned. */
 export const checkPath = (lineRateBps: number, baseRttPs: number): void => {
-  check(
-    "lineRateBps",
-    lineRateBps,
-    Number.isFinite(lineRateBps) && lineRateBps >= 1,
-    "a finite rate of at least 1 bit/s",
-  )
-  check("baseRttPs", baseRttPs, Number.isFinite(baseRttPs) && baseRttPs > 0, "a finite time above 0")
+  checkLineRate(check, lineRateBps)
+  checkBaseRtt(check, baseRttPs)
 }
 
 /** DCTCP §4, RFC 8257 §4.2, and run.py of HPCC's ns-3 code. */

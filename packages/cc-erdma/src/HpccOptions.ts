@@ -1,4 +1,4 @@
-import { hasFields, shown } from "@rdmakit/protocol"
+import { checkBaseRtt, checkLineRate, hasFields, shown } from "@rdmakit/protocol"
 
 /** What both variants have. */
 interface FamilyOptions {
@@ -90,11 +90,6 @@ export const checkOptions = (options: HpccFamilyOptions): void => {
 
 /** Throws `HpccFamilyError` when the path has no line rate or no base RTT, both of which are divided by. */
 export const checkPath = (lineRateBps: number, baseRttPs: number): void => {
-  check(
-    "lineRateBps",
-    lineRateBps,
-    Number.isFinite(lineRateBps) && lineRateBps >= 1,
-    "a finite rate of at least 1 bit/s",
-  )
-  check("baseRttPs", baseRttPs, Number.isFinite(baseRttPs) && baseRttPs > 0, "a finite time above 0")
+  checkLineRate(check, lineRateBps)
+  checkBaseRtt(check, baseRttPs)
 }

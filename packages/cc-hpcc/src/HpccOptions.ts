@@ -1,4 +1,4 @@
-import { hasFields, shown } from "@rdmakit/protocol"
+import { checkBaseRtt, checkLineRate, hasFields, shown } from "@rdmakit/protocol"
 
 /**
  * When a flow reacts (HPCC §3.2 and Figure 13).
@@ -118,11 +118,6 @@ export const checkOptions = (options: HpccOptions): void => {
 
 /** Throws `HpccOptionsError` when the path has no line rate or no base RTT, both of which HPCC divides by. */
 export const checkPath = (lineRateBps: number, baseRttPs: number): void => {
-  check(
-    "lineRateBps",
-    lineRateBps,
-    Number.isFinite(lineRateBps) && lineRateBps >= 1,
-    "a finite rate of at least 1 bit/s",
-  )
-  check("baseRttPs", baseRttPs, Number.isFinite(baseRttPs) && baseRttPs > 0, "a finite time above 0")
+  checkLineRate(check, lineRateBps)
+  checkBaseRtt(check, baseRttPs)
 }

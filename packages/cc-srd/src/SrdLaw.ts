@@ -1,4 +1,4 @@
-import { hasFields, type PathInfo } from "@rdmakit/protocol"
+import { checkBaseRtt, checkLineRate, hasFields, type PathInfo } from "@rdmakit/protocol"
 import { SrdControlError, type SrdControlOptions } from "./SrdControlOptions.ts"
 
 /** Bits in a byte times ps in a second. */
@@ -49,13 +49,8 @@ export class SrdLaw {
       "a finite number, at least initialShare",
     )
     finite("leastPackets", leastPackets, Number.MAX_VALUE, "a finite number above 0")
-    check(
-      "lineRateBps",
-      lineRateBps,
-      Number.isFinite(lineRateBps) && lineRateBps >= 1,
-      "a finite rate of at least 1 bit/s",
-    )
-    check("baseRttPs", baseRttPs, Number.isFinite(baseRttPs) && baseRttPs > 0, "a finite time above 0")
+    checkLineRate(check, lineRateBps)
+    checkBaseRtt(check, baseRttPs)
     const productBytes = Math.max(mtuBytes, (lineRateBps * baseRttPs) / BIT_PS)
     this.lineRateBps = lineRateBps
     this.baseRttPs = baseRttPs

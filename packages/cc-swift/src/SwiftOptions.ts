@@ -1,4 +1,4 @@
-import { type Ack, hasFields, shown } from "@rdmakit/protocol"
+import { type Ack, checkBaseRtt, checkLineRate, hasFields, shown } from "@rdmakit/protocol"
 
 /** Swift as its paper has it (Kumar et al., SIGCOMM 2020, Algorithm 1 and §3.5). Windows are in packets, times in ps. */
 export interface SwiftOptions {
@@ -115,13 +115,8 @@ const atLeastZero: ReadonlyArray<Name> = ["hopScalePs", "hops", "flowScalingRang
 
 /** Throws `SwiftOptionsError` when the path has no line rate or no base RTT, by which windows and rates are reckoned. */
 export const checkPath = (lineRateBps: number, baseRttPs: number): void => {
-  check(
-    "lineRateBps",
-    lineRateBps,
-    Number.isFinite(lineRateBps) && lineRateBps >= 1,
-    "a finite rate of at least 1 bit/s",
-  )
-  check("baseRttPs", baseRttPs, Number.isFinite(baseRttPs) && baseRttPs > 0, "a finite time above 0")
+  checkLineRate(check, lineRateBps)
+  checkBaseRtt(check, baseRttPs)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { hasFields, type RateWindow, shown } from "@rdmakit/protocol"
+import { checkLineRate, hasFields, type RateWindow, shown } from "@rdmakit/protocol"
 
 /**
  * The window that bounds the bytes in flight (HPCC §5.1 calls it TIMELY+win).
@@ -162,13 +162,7 @@ export const checkOptions = (options: TimelyOptions): void => {
 }
 
 /** Throws `TimelyOptionsError` when the path has no line rate. */
-export const checkPath = (lineRateBps: number): void =>
-  check(
-    "lineRateBps",
-    lineRateBps,
-    Number.isFinite(lineRateBps) && lineRateBps >= 1,
-    "a finite rate of at least 1 bit/s",
-  )
+export const checkPath = (lineRateBps: number): void => checkLineRate(check, lineRateBps)
 
 /** TIMELY §4.3, and the attributes of HPCC's ns-3 code. */
 export const defaults = {

@@ -18,6 +18,19 @@ export const hasFields = (value: unknown): value is object =>
 /** How a package refuses an option with its own error, unless it is legal. */
 export type OptionCheck = (option: string, value: unknown, legal: boolean, expected: string) => void
 
+/** Refuses a path's line rate that no link has, bit/s. */
+export const checkLineRate = (check: OptionCheck, lineRateBps: number): void =>
+  check(
+    "lineRateBps",
+    lineRateBps,
+    Number.isFinite(lineRateBps) && lineRateBps >= 1,
+    "a finite rate of at least 1 bit/s",
+  )
+
+/** Refuses a path's base RTT that no path has, ps. */
+export const checkBaseRtt = (check: OptionCheck, baseRttPs: number): void =>
+  check("baseRttPs", baseRttPs, Number.isFinite(baseRttPs) && baseRttPs > 0, "a finite time above 0")
+
 const FEEDBACKS: ReadonlyArray<unknown> = ["rtt", "ecn", "cnp", "int", "pint"] satisfies ReadonlyArray<Feedback>
 
 /** Refuses what is no `ControllerFactory`, and names the field. @param option what holds it */

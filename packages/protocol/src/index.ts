@@ -7,7 +7,16 @@ export type { FlowAddress, FlowCommand, FlowEngine, FlowEvent, FlowOctets, FlowT
 export type { Memory, MemoryUser } from "./Memory.ts"
 export { MemoryFault } from "./Memory.ts"
 export type { Nic, NicPorts } from "./Nic.ts"
-export { checkFactory, checkFraming, checkTransport, hasFields, type OptionCheck, shown } from "./OptionChecks.ts"
+export {
+  checkBaseRtt,
+  checkFactory,
+  checkFraming,
+  checkLineRate,
+  checkTransport,
+  hasFields,
+  type OptionCheck,
+  shown,
+} from "./OptionChecks.ts"
 export { type RateWindow, startWindow, windowAt } from "./RateWindow.ts"
 export { bytesOf, checkSges, moveSges } from "./Sges.ts"
 export type { StreamConnect, StreamDepths, StreamEnd, StreamEvent, StreamHost, StreamRequest } from "./Streams.ts"

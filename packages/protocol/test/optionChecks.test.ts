@@ -1,5 +1,15 @@
 import { expect, it } from "vitest"
-import { checkFactory, checkFraming, checkTransport, type Framing, hasFields, shown, unpaced } from "../src/index.ts"
+import {
+  checkBaseRtt,
+  checkFactory,
+  checkFraming,
+  checkLineRate,
+  checkTransport,
+  type Framing,
+  hasFields,
+  shown,
+  unpaced,
+} from "../src/index.ts"
 
 /** The option that is refused, with what was found and expected; undefined: none. */
 const refusal = (attempt: (check: Parameters<typeof checkFactory>[0]) => void): string | undefined => {
@@ -53,4 +63,13 @@ it("a framing is one field by field", () => {
     expect(found({ ...whole, [field]: undefined })).toMatch(new RegExp(`^framing.${field}: nothing, `))
     expect(found({ ...whole, [field]: -1 })).toMatch(new RegExp(`^framing.${field}: -1, `))
   }
+})
+
+it("refuses what is no line rate, and no base RTT", () => {
+  for (const wrong of [0, 0.5, -1, Number.NaN, Number.POSITIVE_INFINITY, "1e9", null])
+    expect(refusal((check) => checkLineRate(check, wrong as number))).toContain("lineRateBps")
+  for (const wrong of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, "1", null])
+    expect(refusal((check) => checkBaseRtt(check, wrong as number))).toContain("baseRttPs")
+  expect(refusal((check) => checkLineRate(check, 1))).toBeUndefined()
+  expect(refusal((check) => checkBaseRtt(check, 0.5))).toBeUndefined()
 })
