@@ -22,5 +22,5 @@ export { type SwitchExpectations, type SwitchUnderTest, switchChecks } from "./s
 export { switchSuite } from "./switchSuite.ts"
 export { BASE, LOCAL_KEY, REMOTE_KEY, TestMemory, WINDOW_KEY } from "./TestMemory.ts"
 export { type TransportExpectations, type TransportUnderTest, transportChecks } from "./transportChecks.ts"
-export { transportSuite } from "./transportSuite.ts"
+export { type CountingEnd, flowSuite, transportSuite } from "./transportSuite.ts"
 export { WatchedController } from "./WatchedController.ts"

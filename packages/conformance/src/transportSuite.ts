@@ -1,4 +1,4 @@
-import type { Engine } from "@rdmakit/protocol"
+import type { Engine, FlowCommand, FlowEngine, FlowEvent, Time } from "@rdmakit/protocol"
 import { describe, it } from "vitest"
 import { type TransportExpectations, type TransportUnderTest, transportChecks } from "./transportChecks.ts"
 
@@ -17,3 +17,23 @@ export const transportSuite = <Command, Event, Endpoint extends Engine<Command, 
     for (const { name, run } of transportChecks(transport, expectations)) it(name, run)
   })
 }
+
+/** An end of a flow that counts the bytes of its peer's messages. */
+export type CountingEnd = FlowEngine & { readonly bytesReceived: number }
+
+/** The same for what carries flows. @param connect the two ends of a fresh connection */
+export const flowSuite = <End extends CountingEnd>(
+  name: string,
+  connect: (now: Time) => readonly [End, End],
+  expectations: TransportExpectations = {},
+): void =>
+  transportSuite<FlowCommand, FlowEvent, End>(
+    {
+      name,
+      connect,
+      send: (message, writeBytes) => ({ message, writeBytes }),
+      outcome: ({ message, type }) => ({ message, completed: type === "completed" }),
+      received: (end) => end.bytesReceived,
+    },
+    expectations,
+  )

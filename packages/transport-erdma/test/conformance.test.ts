@@ -1,21 +1,14 @@
-import { transportSuite } from "@rdmakit/conformance"
-import type { FlowCommand, FlowEvent } from "@rdmakit/protocol"
-import type { TcpEndpoint } from "@rdmakit/transport-tcp"
+import { type CountingEnd, flowSuite } from "@rdmakit/conformance"
 import type { ErdmaOptions } from "../src/index.ts"
 import { endsOf } from "./connection.ts"
 
+/** Fifteen timeouts that double from 1 ms to 250 ms. */
+const FAILS_WITHIN_PS = 4e12
+
 const underTest = (name: string, options: Partial<ErdmaOptions> = {}) =>
-  transportSuite<FlowCommand, FlowEvent, TcpEndpoint>(
-    {
-      name,
-      connect: (now) => endsOf(now, options) as unknown as readonly [TcpEndpoint, TcpEndpoint],
-      send: (message, writeBytes) => ({ message, writeBytes }),
-      outcome: (event) => ({ message: event.message, completed: event.type === "completed" }),
-      received: (end) => end.bytesReceived,
-    },
-    // Fifteen timeouts that double from 1 ms to 250 ms.
-    { failsWithinPs: 4e12 },
-  )
+  flowSuite(name, (now) => endsOf(now, options) as readonly [CountingEnd, CountingEnd], {
+    failsWithinPs: FAILS_WITHIN_PS,
+  })
 
 underTest("erdma")
 underTest("erdma, small packets", { underlayMtuBytes: 1550 })

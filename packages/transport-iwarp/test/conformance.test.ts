@@ -1,19 +1,14 @@
-import { transportSuite } from "@rdmakit/conformance"
+import { flowSuite, transportSuite } from "@rdmakit/conformance"
 import type { FlowCommand, FlowEvent } from "@rdmakit/protocol"
 import type { TcpTransportOptions } from "@rdmakit/transport-tcp"
 import type { IwarpFlowOptions } from "../src/index.ts"
-import { endsOf, type FlowEnd } from "./flows.ts"
+import { endsOf } from "./flows.ts"
 import { type IwarpOverTcp, overTcp } from "./overTcp.ts"
 
 const underTest = (name: string, options: Partial<IwarpFlowOptions> = {}) =>
-  transportSuite<FlowCommand, FlowEvent, FlowEnd>(
-    {
-      name,
-      connect: (now) => endsOf(now, { leastTimeoutPs: 1e9, initialTimeoutPs: 10e9, delayedAckPs: 1e8, ...options }),
-      send: (message, writeBytes) => ({ message, writeBytes }),
-      outcome: (event) => ({ message: event.message, completed: event.type === "completed" }),
-      received: (end) => end.bytesReceived,
-    },
+  flowSuite(
+    name,
+    (now) => endsOf(now, { leastTimeoutPs: 1e9, initialTimeoutPs: 10e9, delayedAckPs: 1e8, ...options }),
     { failsWithinPs: 60e12 },
   )
 

@@ -1,5 +1,5 @@
-import { fixedWindow, flowEnds } from "@rdmakit/conformance"
-import type { FlowEngine, PathInfo } from "@rdmakit/protocol"
+import { type CountingEnd, fixedWindow, flowEnds } from "@rdmakit/conformance"
+import type { PathInfo } from "@rdmakit/protocol"
 import { type IwarpFlowOptions, iwarpFlows } from "../src/index.ts"
 
 /** 10 Gb/s and 20 µs there and back. */
@@ -14,12 +14,9 @@ export const path: PathInfo = {
   seed: 0,
 }
 
-/** One end of a connection; it counts what it has taken in. */
-export type FlowEnd = FlowEngine & { readonly bytesReceived: number }
-
 /** The two ends of a connection. */
 export const endsOf = (now: number, options: Partial<IwarpFlowOptions> = {}, seed = 0) =>
   flowEnds(iwarpFlows({ controller: fixedWindow(30_000), ...options }), now, { ...path, seed }) as readonly [
-    FlowEnd,
-    FlowEnd,
+    CountingEnd,
+    CountingEnd,
   ]

@@ -1,19 +1,9 @@
-import { transportSuite } from "@rdmakit/conformance"
-import type { FlowCommand, FlowEvent } from "@rdmakit/protocol"
-import type { SrdEndpoint, SrdOptions } from "../src/index.ts"
+import { flowSuite } from "@rdmakit/conformance"
+import type { SrdOptions } from "../src/index.ts"
 import { endsOf } from "./connection.ts"
 
 const underTest = (name: string, options: Partial<SrdOptions> = {}) =>
-  transportSuite<FlowCommand, FlowEvent, SrdEndpoint>(
-    {
-      name,
-      connect: (now) => endsOf(now, options),
-      send: (message, writeBytes) => ({ message, writeBytes }),
-      outcome: (event) => ({ message: event.message, completed: event.type === "completed" }),
-      received: (end) => end.bytesReceived,
-    },
-    { ordered: false, failsWithinPs: 2e12 },
-  )
+  flowSuite(name, (now) => endsOf(now, options), { ordered: false, failsWithinPs: 2e12 })
 
 underTest("srd, 64 paths")
 underTest("srd, one path", { paths: 1 })

@@ -1,17 +1,11 @@
-import { transportSuite } from "@rdmakit/conformance"
-import type { FlowCommand, FlowEvent } from "@rdmakit/protocol"
-import type { TcpEndpoint, TcpTransportOptions } from "../src/index.ts"
+import { flowSuite } from "@rdmakit/conformance"
+import type { TcpTransportOptions } from "../src/index.ts"
 import { endsOf } from "./connection.ts"
 
 const underTest = (name: string, options: Partial<TcpTransportOptions> = {}) =>
-  transportSuite<FlowCommand, FlowEvent, TcpEndpoint>(
-    {
-      name,
-      connect: (now) => endsOf(now, { leastTimeoutPs: 1e9, initialTimeoutPs: 10e9, delayedAckPs: 1e8, ...options }),
-      send: (message, writeBytes) => ({ message, writeBytes }),
-      outcome: (event) => ({ message: event.message, completed: event.type === "completed" }),
-      received: (end) => end.bytesReceived,
-    },
+  flowSuite(
+    name,
+    (now) => endsOf(now, { leastTimeoutPs: 1e9, initialTimeoutPs: 10e9, delayedAckPs: 1e8, ...options }),
     { failsWithinPs: 60e12 },
   )
 
