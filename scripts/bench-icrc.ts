@@ -1,9 +1,10 @@
 /**
  * Measures the ICRC: `node --conditions=@rdmakit/source scripts/bench-icrc.ts`. For each length of a packet the gigabytes a second
- * of processor time, in JavaScript and by zlib, each the best of twenty rounds.
+ * of processor time, in JavaScript, by zlib and by WebAssembly's vectors, each the best of twenty rounds.
  */
 import * as Fast from "../packages/wire/src/node.ts"
 import * as Plain from "../packages/wire/src/Roce.ts"
+import { crc32 } from "../packages/wire/src/simd.ts"
 
 const OCTETS_EACH = 40_000_000
 const ROUNDS = 20
@@ -26,8 +27,12 @@ const measure = (icrcOf: (octets: Uint8Array, place: Plain.IcrcPlace) => number,
   return ((times * octets.length) / best / 1000).toFixed(2)
 }
 
-console.log("payload   JavaScript   zlib, by length   GB/s")
+const byVectors = (octets: Uint8Array, place: Plain.IcrcPlace): number => Plain.icrcOf(octets, place, crc32)
+
+console.log("payload   JavaScript   zlib, by length   vectors, by length   GB/s")
 for (const payloadBytes of [0, 64, 256, 512, 1024, 2048, 4096]) {
-  const [plain, fast] = [Plain.icrcOf, Fast.icrcOf].map((icrcOf) => measure(icrcOf, payloadBytes))
-  console.log(`${`${payloadBytes}`.padStart(7)}   ${plain!.padStart(10)}   ${fast!.padStart(15)}`)
+  const [plain, fast, vectors] = [Plain.icrcOf, Fast.icrcOf, byVectors].map((icrcOf) => measure(icrcOf, payloadBytes))
+  console.log(
+    `${`${payloadBytes}`.padStart(7)}   ${plain!.padStart(10)}   ${fast!.padStart(15)}   ${vectors!.padStart(18)}`,
+  )
 }

@@ -1,8 +1,11 @@
 import { crc32 as zlibCrc32 } from "node:zlib"
 import fc from "fast-check"
-import { describe, expect, it, test } from "vitest"
+import { afterEach, describe, expect, it, test, vi } from "vitest"
 import { type Crc, crc16, crc32, crc32c } from "../src/Crc.ts"
+import { makeSimdCrc } from "../src/crc/Simd.ts"
+import { nibbleTables } from "../src/crc/SimdTables.ts"
 import { crc32 as nodeCrc32 } from "../src/node.ts"
+import { crc32 as simdCrc32, crc32c as simdCrc32c } from "../src/simd.ts"
 
 /** The definition, bit by bit. */
 const slow = (octets: Uint8Array, polynomial: number, ones: number): number => {
@@ -17,6 +20,8 @@ const slow = (octets: Uint8Array, polynomial: number, ones: number): number => {
 const all: ReadonlyArray<readonly [string, Crc, number, number, number]> = [
   ["crc32", crc32, 0xedb8_8320, 0xffff_ffff, 0xcbf4_3926],
   ["crc32 in Node", nodeCrc32, 0xedb8_8320, 0xffff_ffff, 0xcbf4_3926],
+  ["crc32 by vectors", simdCrc32, 0xedb8_8320, 0xffff_ffff, 0xcbf4_3926],
+  ["crc32c by vectors", simdCrc32c, 0x82f6_3b78, 0xffff_ffff, 0xe306_9283],
   ["crc32c", crc32c, 0x82f6_3b78, 0xffff_ffff, 0xe306_9283],
   ["crc16", crc16, 0xd008, 0xffff, 0x0a3d],
 ]
@@ -46,5 +51,53 @@ test("CRC-32 is zlib's, for long input too", () => {
   for (const start of [0, 1, 2, 3, 7]) {
     expect(crc32(octets, start)).toBe(zlibCrc32(octets.subarray(start)))
     expect(nodeCrc32(octets, start)).toBe(zlibCrc32(octets.subarray(start)))
+    expect(simdCrc32(octets, start)).toBe(zlibCrc32(octets.subarray(start)))
   }
+})
+
+describe("by vectors", () => {
+  const octets = Uint8Array.from({ length: 4096 }, (_, at) => (at * 2_654_435_761) >>> 24)
+  const none: Crc = () => {
+    throw new Error("in plain JavaScript")
+  }
+  afterEach(() => {
+    vi.unstubAllGlobals()
+  })
+
+  it("takes packets without the plain way, of every length and from every place", () => {
+    const crc = makeSimdCrc(0xedb8_8320, none)
+    for (let bytes = 320; bytes < 620; bytes++) {
+      const start = bytes % 17
+      expect(crc(octets, start, start + bytes, bytes)).toBe(zlibCrc32(octets.subarray(start, start + bytes), bytes))
+    }
+    expect(() => crc(octets, 0, 100)).toThrow("in plain JavaScript")
+  })
+
+  it("without relaxed swizzles as with them", () => {
+    const { WebAssembly } = globalThis as unknown as { WebAssembly: { validate: (program: Uint8Array) => boolean } }
+    const { validate } = WebAssembly
+    let asked = 0
+    vi.spyOn(WebAssembly, "validate").mockImplementation((program) => asked++ > 0 && validate(program))
+    expect(makeSimdCrc(0x82f6_3b78, none)(octets)).toBe(crc32c(octets))
+    expect(asked).toBe(2)
+    vi.restoreAllMocks()
+  })
+
+  it("where there are none, or no memory for them, in plain JavaScript", () => {
+    vi.stubGlobal("WebAssembly", undefined)
+    expect(makeSimdCrc(0xedb8_8320, crc32)(octets)).toBe(zlibCrc32(octets))
+    vi.stubGlobal("WebAssembly", {
+      validate: () => true,
+      Memory: class {
+        constructor() {
+          throw new RangeError("could not allocate memory")
+        }
+      },
+    })
+    expect(makeSimdCrc(0xedb8_8320, crc32)(octets)).toBe(zlibCrc32(octets))
+  })
+
+  it("a polynomial of sixteen bits is refused: its CRCs are not of 32 bits", () => {
+    expect(() => nibbleTables(0xd008)).toThrow(RangeError)
+  })
 })

@@ -1,0 +1,12 @@
+import { type Crc, crc32c as plainCrc32c } from "./Crc.ts"
+import { crc32 as plainCrc32 } from "./crc/Crc32.ts"
+import { makeSimdCrc } from "./crc/Simd.ts"
+
+/**
+ * CRC-32 by WebAssembly's vectors: twice as fast as Node's zlib on packets of 4 KB. Where there are none, and below 256
+ * octets, in JavaScript.
+ */
+export const crc32: Crc = /* @__PURE__ */ makeSimdCrc(0xedb8_8320, plainCrc32)
+
+/** CRC-32C likewise. */
+export const crc32c: Crc = /* @__PURE__ */ makeSimdCrc(0x82f6_3b78, plainCrc32c)
