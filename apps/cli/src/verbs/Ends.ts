@@ -33,6 +33,8 @@ export interface EndsPlan<A, E> {
   readonly port: number
   /** The queue pairs' type, and what of the command line says so. Default: rc. */
   readonly connection?: { readonly type: PingpongType; readonly saidBy: string }
+  /** Whether it polls for completions, in place of sleeping until one comes. */
+  readonly polls?: boolean
   /** The command line of the other process, without the flags of its world. */
   readonly peerArguments: ReadonlyArray<string>
   /** `isLive`: real time passes, and what is found may be shown as it comes. */
@@ -80,7 +82,7 @@ export const runEnds = <A, E>(plan: EndsPlan<A, E>) =>
     const run = (peer: SpawnedPeer | undefined, end: Effect.Effect<A, E, EndServices>) =>
       world.kind === "iwarp"
         ? runOnIwarp(world, world.place ?? peer!.place, end)
-        : runOnSoftnic(world, world.link ?? peer!.link, end)
+        : runOnSoftnic(world, world.link ?? peer!.link, end, plan.polls)
     const isSpawned = world.kind === "iwarp" ? world.place === undefined : world.link === undefined
     if (!isSpawned) {
       const screen = yield* Effect.context<Screen>()

@@ -57,6 +57,7 @@ const measured = (input: PerfInput, settings: PerfSettings, watch: PerfWatch) =>
   runEnds({
     ...{ input, listen: input.listen, host: input.peer, port: PORT, peerArguments: peerArguments(input) },
     connection: { type: settings.connection, saidBy: "--connection" },
+    polls: true,
     client: (place) =>
       Effect.flatMap(dialled(place), (connection) =>
         Effect.flatMap(openDevice(), (device) => measure(device, connection, "client", settings, watch)),

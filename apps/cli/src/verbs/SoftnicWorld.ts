@@ -1,4 +1,5 @@
 /** One end of a program on a socket, and the other in a process of its own. */
+import { availableParallelism } from "node:os"
 import { type Cable, CaptureTap, captureLinkTypes, FaultInjector } from "@rdmakit/codec/cable"
 import type { Provider } from "@rdmakit/device/layer"
 import type { PcapngWriter } from "@rdmakit/pcap"
@@ -12,11 +13,18 @@ import { freePorts, startPeer } from "./PeerProcess.ts"
 import { tcpOutOfBand } from "./TcpOutOfBand.ts"
 import type { WantedSoftnic } from "./World.ts"
 
-/** Runs one end. */
+/** How long an end that polls goes on for the next packet after one came, ps. */
+const POLLING_PS = 1e9
+
+/**
+ * Runs one end.
+ * @param polls it does not sleep while packets come: the other end has a processor of its own, where there are two
+ */
 export const runOnSoftnic = <A, E>(
   world: WantedSoftnic,
   link: SoftnicLink,
   program: Effect.Effect<A, E, EndServices>,
+  polls = false,
 ) =>
   Effect.suspend(() => {
     const running = (capture?: PcapngWriter) => {
@@ -27,7 +35,8 @@ export const runOnSoftnic = <A, E>(
         const interfaceId = capture.interface({ linkType: captureLinkTypes[cable.layer] })
         return new CaptureTap(faulty, capture, { interfaceId, startNs })
       }
-      const options: SoftnicOptions = { link, through, device: { seed: world.seed } }
+      const awakePs = polls && availableParallelism() > 1 ? POLLING_PS : 0
+      const options: SoftnicOptions = { link, through, awakePs, device: { seed: world.seed } }
       const services: Layer.Layer<Provider | OutOfBand, SoftnicError> = Layer.merge(layer([options]), tcpOutOfBand())
       return program.pipe(Effect.scoped, Effect.provide(services))
     }
