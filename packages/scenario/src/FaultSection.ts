@@ -96,8 +96,12 @@ export const faultsOf = (list: ReadonlyArray<ScenarioFault>, context: FaultConte
     checkTogether(entry, refuse)
     const choices = effectsOf(entry, context, refuse)
     if (faults.length > before) continue
+    if (entry.random !== undefined && entry.random > choices.length) {
+      refuse("random", `at most ${choices.length}, for so many links are named`)
+      continue
+    }
     const { every = 0, times = 1, random = choices.length } = entry
-    if (events.length + 2 * times * Math.min(random, choices.length) > FAULTS_MAX)
+    if (events.length + 2 * times * random > FAULTS_MAX)
       refuse("times", `fewer: at most ${FAULTS_MAX} happenings in a scenario`)
     else happen(entry, choices, new Random(context.seed, hash32(STREAM, index, 0)), { every, times, random }, events)
   }
@@ -124,7 +128,7 @@ const happen = (
 
 /** So many of them, each at most once; all of them, and no draw, when that is all. */
 const drawn = <A>(from: ReadonlyArray<A>, count: number, random: Random): ReadonlyArray<A> => {
-  if (count >= from.length) return from
+  if (count === from.length) return from
   const left = [...from]
   return Array.from({ length: count }, () => left.splice(random.int(left.length), 1)[0]!)
 }

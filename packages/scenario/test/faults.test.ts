@@ -201,6 +201,7 @@ faults: [{ at: 5us, from: 4, to: 3, direction: forward, blackHole: 1 }]
     expect(await of(`from: 0, to: 4, ${down}, times: 2`)).toMatch(/times: .*expected every with it/)
     expect(await of(`from: 0, to: 4, ${down}, every: 1us, times: 2, for: 2us`)).toMatch(/for: .*at most every/)
     expect(await of(`from: 0, to: 4, ${down}, random: 2`)).toMatch(/random: .*expected links with it/)
+    expect(await of(`links: hosts, ${down}, random: 5`)).toMatch(/random: .*5.*expected at most 4, for so many links/)
     expect(await of(`from: 0, to: 4, ${down}, direction: forward`)).toMatch(/direction: .*a link goes down both ways/)
     expect(await of(`from: 0, to: 4, links: all, ${down}`)).toMatch(/links: .*either this field or from and to/)
     expect(await of(down)).toMatch(/expected from and to, or links, or host/)

@@ -5,7 +5,7 @@ import type { DeviceState } from "./DeviceState.ts"
 import { Lifetime } from "./Lifetime.ts"
 import { Mailbox, type Resume, Signal, waitFor } from "./Mailbox.ts"
 import { statusName } from "./Names.ts"
-import { attempt, refusalOf, type VerbsError } from "./VerbsError.ts"
+import { attempt, refusalOf, type VerbsError, wrongType } from "./VerbsError.ts"
 import { CqOverrun, type WorkError, WorkFailed, WorkLost } from "./WorkError.ts"
 
 /** What a queue pair tells of itself when one of its requests has failed. */
@@ -73,8 +73,10 @@ export class CompletionQueue {
    * @param out filled from its first element on
    * @param most at most so many, by default as many as `out` has elements
    * @returns how many there were
+   * @throws VerbsError EINVAL when `out` is no array
    */
-  poll(out: Array<Completion>, most: number = out.length): number {
+  poll(out: Array<Completion>, most: number = out?.length ?? 0): number {
+    if (!Array.isArray(out)) throw wrongType("poll_cq", "out", out, "give an array")
     let count = 0
     while (count < most) {
       const completion = this.pollOne()

@@ -125,11 +125,14 @@ export class MemoryRegion implements MemoryRange {
   }
 
   /**
-   * Part of it, as its keys are now. It is not checked: a device checks when it touches the memory.
+   * Part of it, as its keys are now. Where it lies is not checked: a device checks when it touches the memory.
    *
    * @param length default: to the end
+   * @throws VerbsError EINVAL when one of them is no number
    */
-  range(offset: number, length: number = this.length - offset): MemoryRange {
+  range(offset: number, length: number = this.length - Number(offset)): MemoryRange {
+    if (typeof offset !== "number") throw wrongType("range", "offset", offset, "give octets from its start")
+    if (typeof length !== "number") throw wrongType("range", "length", length, "give a number of octets")
     const { address, lkey, rkey, octets } = this
     return { address: address + offset, length, lkey, rkey, octets: octets.subarray(offset, offset + length) }
   }

@@ -101,6 +101,21 @@ describe("values of a wrong type", () => {
     expect(found).toEqual([])
   })
 
+  it("are refused where nothing waits: a queue that is polled, a part of a region", () => {
+    const found = resultOf(
+      Effect.gen(function* () {
+        const { cq, memory } = yield* end(0)
+        const isNumber = (value: unknown) => typeof value === "number"
+        return [
+          ...(yield* taken("out", (out) => Effect.sync(() => cq.poll(out)), Array.isArray)),
+          ...(yield* taken("offset", (offset) => Effect.sync(() => memory.range(offset)), isNumber)),
+          ...(yield* taken("length", (length) => Effect.sync(() => memory.range(0, length)), isNumber)),
+        ]
+      }),
+    )
+    expect(found).toEqual([])
+  })
+
   it("are refused where a device is asked for an address or a key", () => {
     const found = resultOf(
       Effect.gen(function* () {
