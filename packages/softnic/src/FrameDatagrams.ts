@@ -31,8 +31,9 @@ export class FrameDatagrams implements Cable {
     this.remoteHost = remoteHost
     this.remotePort = remotePort
     socket.message = (octets, host, port) => {
-      if (port === remotePort && host === remoteHost) this.receive(clock.now(), octets, 0, octets.length)
-      else counters.notOurs++
+      if (port !== remotePort || host !== remoteHost) counters.notOurs++
+      // A middleware may copy with `slice`, which a `Buffer` has another of.
+      else this.receive(clock.now(), new Uint8Array(octets.buffer, octets.byteOffset, octets.length), 0, octets.length)
     }
   }
 

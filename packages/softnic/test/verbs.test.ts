@@ -74,6 +74,23 @@ describe.each(joints)("$name", (joint) => {
     }
   })
 
+  it("gets what was held on its way in as it came", async () => {
+    const held: Array<FaultInjector> = []
+    const through = (cable: Cable): Cable => {
+      held.push(new FaultInjector(cable, { seed: 3, direction: "in", delayPs: [1e6, 2e6], duplication: 0.1 }))
+      return held.at(-1)!
+    }
+    const pair = await openPair(joint, "rc", { timeout: 18, common: { through } })
+    try {
+      await everyOperation(pair, 8)
+      for (const { counters } of [pair.left.softnic, pair.right.softnic])
+        expect(counters).toMatchObject({ icrcErrors: 0, malformed: 0, otherProtocols: 0, notOurs: 0, unresolved: 0 })
+      for (const { counts } of held) expect(counts.duplicated).toBeGreaterThan(0)
+    } finally {
+      pair.close()
+    }
+  })
+
   it("loses nothing with 2 % loss, 2 % duplication and 5 % reordering each way", async () => {
     let seed = 0
     const injectors: Array<FaultInjector> = []

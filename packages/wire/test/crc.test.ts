@@ -32,6 +32,17 @@ describe.each(all)("%s", (_, crc, polynomial, ones, check) => {
     expect(crc(new TextEncoder().encode("123456789"))).toBe(check)
   })
 
+  it("refuses octets that are not there", () => {
+    const octets = new Uint8Array(1000)
+    for (const [start, end] of [
+      [0, 1001],
+      [-5, 900],
+      [900, 1010],
+      [0, Number.POSITIVE_INFINITY],
+    ] as const)
+      expect(() => crc(octets, start, end)).toThrow(RangeError)
+  })
+
   it("any octets, at any place, in any parts", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 700, size: "max" }), fc.nat(20), fc.nat(700), (octets, start, cut) => {

@@ -112,7 +112,7 @@ export class FaultInjector extends Middleware {
     let [packet, at, to] = [octets, start, end]
     if (draw(1) < (options.corruption ?? 0)) {
       counts.corrupted++
-      packet = octets.slice(start, end)
+      packet = copyOf(octets, start, end)
       ;[at, to] = [0, packet.length]
       const bit = Math.floor(draw(2) * packet.length * 8)
       packet[bit >> 3]! ^= 1 << (bit & 7)
@@ -141,7 +141,7 @@ export class FaultInjector extends Middleware {
       this.counts.overflowed++
       return
     }
-    const held = { due, order: this.order++, outward, octets: octets.slice(start, end) }
+    const held = { due, order: this.order++, outward, octets: copyOf(octets, start, end) }
     let at = waiting.length
     while (at > 0 && waiting[at - 1]!.due > due) at--
     waiting.splice(at, 0, held)
@@ -154,3 +154,7 @@ export class FaultInjector extends Middleware {
     return true
   }
 }
+
+/** A copy, of a `Buffer` too, whose `slice` is none. */
+const copyOf = (octets: Uint8Array, start: number, end: number): Uint8Array =>
+  Uint8Array.prototype.slice.call(octets, start, end)

@@ -1,10 +1,10 @@
-import { crcTables, LITTLE_ENDIAN, STEP, WORDS_FROM } from "./Tables.ts"
+import { checkThere, crcTables, LITTLE_ENDIAN, STEP, WORDS_FROM } from "./Tables.ts"
 
 // A constant of this module, and the loops of `updateCrc` once more: the compiler then knows the table's length and leaves
 // out every check of an index, for half as much speed again.
 const T = /* @__PURE__ */ crcTables(0xedb8_8320)
 
-/** A CRC that continues another: `previous` is 0 or what the call before gave. */
+/** A CRC that continues another: `previous` is 0 or what the call before gave. A RangeError for octets that are not there. */
 export type Crc = (octets: Uint8Array, start?: number, end?: number, previous?: number) => number
 
 /**
@@ -12,6 +12,7 @@ export type Crc = (octets: Uint8Array, start?: number, end?: number, previous?: 
  * and after. Plain JavaScript, in steps of sixteen octets.
  */
 export const crc32: Crc = (octets, start = 0, end = octets.length, previous = 0) => {
+  checkThere(octets, start, end)
   if (end - start < WORDS_FROM || !LITTLE_ENDIAN) return ~ofOctets(octets, start, end, ~previous) >>> 0
   const first = start + (-(octets.byteOffset + start) & 3)
   const count = ((end - first) >>> 4) << 2

@@ -55,3 +55,8 @@ export const updateCrc = (
   for (; at < end; at++) crc = (crc >>> 8) ^ tables[(crc ^ octets[at]!) & 255]!
   return crc
 }
+
+/** @throws RangeError when the octets from `start` to `end` are not all there */
+export const checkThere = (octets: Uint8Array, start: number, end: number): void => {
+  if (!(start >= 0 && end <= octets.length)) throw new RangeError(`octets ${start} to ${end} of ${octets.length}`)
+}
