@@ -152,7 +152,7 @@ describe("pingpong, rping and devinfo in a simulated network", { timeout: 30_000
 describe("real packets", () => {
   test("two processes over UDP", async () => {
     const { code, out, err } = await shell(
-      "rdmakit perf write-lat --on softnic -n 20 --json && rdmakit rping --on softnic -C 3 -V",
+      "rdmakit perf write-lat --on softnic --poll -n 20 --json && rdmakit rping --on softnic -C 3 -V",
     )
     expect({ code, err }).toEqual({ code: 0, err: "" })
     const [first, second] = out.split("\n")
@@ -245,6 +245,8 @@ describe("what cannot be is refused", () => {
     ["perf send-bw --on fabric --peer 10.0.0.1", "--on: found fabric with one end alone, expected softnic"],
     ["perf send-bw --peer 10.0.0.1 --rate 1Gbps", "--rate: found it with softnic, expected fabric"],
     ["perf send-bw --on fabric --address 10.0.0.1", "--address: found it with fabric, expected softnic"],
+    ["perf send-bw --poll", "--poll: found it with fabric, expected softnic"],
+    ["perf send-bw --poll --on iwarp", "--poll: found it with iwarp, expected softnic"],
     ["perf send-bw --on softnic --faults slow=1Gbps", "--faults: found slow with softnic, expected fabric"],
     ["perf send-bw --on iwarp --faults loss=1%", "--faults: found it with iwarp, expected softnic"],
     ["perf send-bw -c ud --on iwarp", "--connection: found ud with iwarp, expected rc"],

@@ -47,7 +47,7 @@ describeLong("throughput of WRITEs", () => {
     averageOf(
       (
         await meet({
-          ours: ["perf", "write-bw", "-x", "1", "--json", ...FLAGS.split(" ")],
+          ours: ["perf", "write-bw", "--poll", "-x", "1", "--json", ...FLAGS.split(" ")],
           theirs: `${TOOL} HOST`,
           server: "ours",
           by: "tcp",
@@ -57,7 +57,7 @@ describeLong("throughput of WRITEs", () => {
     )
   const weWrite = async (): Promise<number> => {
     const { ours } = await meet({
-      ours: ["perf", "write-bw", "-x", "1", ...FLAGS.split(" ")],
+      ours: ["perf", "write-bw", "--poll", "-x", "1", ...FLAGS.split(" ")],
       theirs: `${TOOL} HOST`,
       server: "theirs",
       by: "tcp",

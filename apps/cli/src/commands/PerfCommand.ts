@@ -34,6 +34,7 @@ export const perfCommand = Command.make(
     moderation: whole("cq-mod", "Requests of one completion (default: 100 up to 8192 bytes, then 1)", "Q"),
     inline: whole("inline", "Messages up to so many bytes are inline", "I"),
     gidIndex: whole("gid-index", "Which address of the port", "x"),
+    poll: yes("poll", "softnic: do not sleep while packets come, as perftest; each end wants a processor of its own"),
     ...worldFlags,
   },
   whenRun(async () => (await import("../verbs/Perf.ts")).perf),

@@ -70,6 +70,9 @@ export const runEnds = <A, E>(plan: EndsPlan<A, E>) =>
       const hint = "iWARP has reliable connections, each with receives of its own; --on softnic has the others"
       return yield* new Refused({ message, hint })
     }
+    if (plan.polls === true && world.kind !== "softnic") {
+      return yield* new Refused({ message: `--poll: found it with ${world.kind}, expected softnic` })
+    }
     if (world.kind === "fabric") {
       const place = { host: "", address: addressOfHost(world.hosts[1]), port }
       const { value, time, digest } = yield* runOnFabric(

@@ -41,6 +41,7 @@ export interface PerfInput extends WorldInput {
   readonly moderation: Option.Option<number>
   readonly inline: Option.Option<number>
   readonly gidIndex: Option.Option<number>
+  readonly poll: boolean
 }
 
 /** perftest's. */
@@ -57,7 +58,7 @@ const measured = (input: PerfInput, settings: PerfSettings, watch: PerfWatch) =>
   runEnds({
     ...{ input, listen: input.listen, host: input.peer, port: PORT, peerArguments: peerArguments(input) },
     connection: { type: settings.connection, saidBy: "--connection" },
-    polls: true,
+    polls: input.poll,
     client: (place) =>
       Effect.flatMap(dialled(place), (connection) =>
         Effect.flatMap(openDevice(), (device) => measure(device, connection, "client", settings, watch)),
@@ -111,6 +112,7 @@ const peerArguments = (input: PerfInput): ReadonlyArray<string> => [
     "cq-mod": input.moderation,
     inline: input.inline,
     "gid-index": input.gidIndex,
+    poll: input.poll,
   }),
 ]
 

@@ -44,7 +44,6 @@ export const pingpong = (input: PingpongInput) =>
     const outcome = yield* runEnds({
       ...{ input, listen: input.listen, host: input.host, port: PORT, peerArguments: peerArguments(input) },
       connection: { type: settings.type, saidBy: "TYPE" },
-      polls: true,
       client: (place, isLive) =>
         Effect.gen(function* () {
           const connection = yield* dialled(place)

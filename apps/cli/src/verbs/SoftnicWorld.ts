@@ -1,5 +1,4 @@
 /** One end of a program on a socket, and the other in a process of its own. */
-import { availableParallelism } from "node:os"
 import { type Cable, CaptureTap, captureLinkTypes, FaultInjector } from "@rdmakit/codec/cable"
 import type { Provider } from "@rdmakit/device/layer"
 import type { PcapngWriter } from "@rdmakit/pcap"
@@ -18,7 +17,7 @@ const POLLING_PS = 1e9
 
 /**
  * Runs one end.
- * @param polls it does not sleep while packets come: the other end has a processor of its own, where there are two
+ * @param polls it does not sleep while packets come
  */
 export const runOnSoftnic = <A, E>(
   world: WantedSoftnic,
@@ -35,8 +34,7 @@ export const runOnSoftnic = <A, E>(
         const interfaceId = capture.interface({ linkType: captureLinkTypes[cable.layer] })
         return new CaptureTap(faulty, capture, { interfaceId, startNs })
       }
-      const awakePs = polls && availableParallelism() > 1 ? POLLING_PS : 0
-      const options: SoftnicOptions = { link, through, awakePs, device: { seed: world.seed } }
+      const options: SoftnicOptions = { link, through, awakePs: polls ? POLLING_PS : 0, device: { seed: world.seed } }
       const services: Layer.Layer<Provider | OutOfBand, SoftnicError> = Layer.merge(layer([options]), tcpOutOfBand())
       return program.pipe(Effect.scoped, Effect.provide(services))
     }
