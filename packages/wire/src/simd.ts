@@ -3,7 +3,7 @@ import { crc32 as plainCrc32 } from "./crc/Crc32.ts"
 import { makeSimdCrc } from "./crc/Simd.ts"
 
 /**
- * CRC-32 by WebAssembly's vectors: twice as fast as Node's zlib on packets of 4 KB. Where there are none, and below 256
+ * CRC-32 by WebAssembly's vectors: twice as fast as Node's zlib on packets of 4 KB. Where there are none, and below 320
  * octets, in JavaScript.
  */
 export const crc32: Crc = /* @__PURE__ */ makeSimdCrc(0xedb8_8320, plainCrc32)
