@@ -64,6 +64,28 @@ describe("out of band over TCP", () => {
     expect(read).toEqual(octets(1))
   })
 
+  test("a client that is interrupted stops dialling at once, and leaves no socket behind", async () => {
+    const port = await run(Effect.scoped(OutOfBand.use(({ listen }) => Effect.map(listen(0), (each) => each.port))))
+    const { interruptedMs, late } = await run(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const { connect: dial, listen } = yield* OutOfBand
+          const client = yield* Effect.forkChild(Effect.scoped(dial("127.0.0.1", port)))
+          yield* Effect.sleep(150)
+          const startMs = Date.now()
+          yield* Fiber.interrupt(client)
+          const interrupted = Date.now() - startMs
+          const { accept } = yield* listen(port)
+          const arrival = yield* accept.pipe(Effect.timeoutOption(300))
+          return { interruptedMs: interrupted, late: arrival._tag }
+        }),
+      ),
+      5000,
+    )
+    expect(interruptedMs).toBeLessThan(1000)
+    expect(late).toBe("None")
+  })
+
   test("what cannot be is told, with what to do", async () => {
     const { refused, taken } = await run(
       Effect.gen(function* () {

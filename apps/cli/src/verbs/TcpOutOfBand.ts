@@ -21,7 +21,12 @@ export const tcpOutOfBand = ({ listenHost, dialMs = DIAL_MS }: TcpOptions = {}):
   Layer.succeed(OutOfBand, {
     connect: (host, port) =>
       Effect.flatMap(
-        Effect.acquireRelease(dial(host, port, Date.now() + dialMs), (socket) => Effect.sync(() => close(socket))),
+        Effect.acquireRelease(
+          dial(host, port, Date.now() + dialMs),
+          (socket) => Effect.sync(() => close(socket)),
+          // A server that never answers is dialled until whoever waits has enough.
+          { interruptible: true },
+        ),
         (socket) => Effect.sync(() => connectionOf(socket)),
       ),
     listen: (port) => listen(port, listenHost),
