@@ -20,9 +20,12 @@ export class AddressHandle {
 
   constructor(core: DeviceCore, pd: ProtectionDomain, vector: AddressVector) {
     checkVector(core, "create_ah", "vector", vector)
-    const path = core.world.resolve(vector, 0)
-    if (path === undefined) throw unreachable("create_ah", "vector", vector)
     core.resources.claim("addressHandles", core.limits.maxAh, "create_ah")
+    const path = core.world.resolve(vector, 0)
+    if (path === undefined) {
+      core.resources.free("addressHandles")
+      throw unreachable("create_ah", "vector", vector)
+    }
     this.core = core
     this.pd = pd
     this.vector = vector
@@ -44,6 +47,8 @@ export class AddressHandle {
     if (path === undefined) {
       path = this.core.world.resolve(this.vector, qpn)
       if (path === undefined) throw unreachable("post_send", "datagram.address", this.vector)
+      // The handle's own path holds the peer for all of them.
+      this.core.world.release?.(path)
       if (this.paths.size >= PATHS_MAX) this.paths.clear()
       this.paths.set(qpn, path)
     }
@@ -65,6 +70,7 @@ export class AddressHandle {
       core.shared.forget(core.world.now, path)
       core.world.kick(core.shared.carrier)
     }
+    core.world.release?.(path)
     core.resources.free("addressHandles")
     this.pd.release()
   }

@@ -1,6 +1,8 @@
 import { Layout, type Packet } from "@rdmakit/packet"
 import {
   type Adapter,
+  type AddressVector,
+  type Completion,
   type GidEntry,
   type Memory,
   type PeerPath,
@@ -12,6 +14,7 @@ import {
   type World,
 } from "@rdmakit/protocol"
 import { hash32 } from "@rdmakit/units"
+import { answerVector } from "./AddressHandle.ts"
 import { AddressSpace, type Allocation, PAGE_BYTES } from "./AddressSpace.ts"
 import { type AsyncEvent, AsyncEvents } from "./AsyncEvents.ts"
 import { CompletionQueue } from "./CompletionQueue.ts"
@@ -128,6 +131,14 @@ export class Device implements Adapter {
       ports: 1,
       limits: this.core.limits,
     }
+  }
+  /**
+   * The vector that answers a datagram (ibv_init_ah_from_wc). Nothing is made of it yet, and nothing kept.
+   * @param grh the first 40 octets of its receive
+   * @throws DeviceError EINVAL
+   */
+  answerVector(completion: Completion, grh: Uint8Array, port = 1): AddressVector {
+    return answerVector(this.core, completion, grh, port)
   }
   /** @param port 1. @throws DeviceError EINVAL */
   queryPort(port: number): PortAttributes {
@@ -258,6 +269,10 @@ export class Device implements Adapter {
     if (!cq.add(event.completion, event.solicited) && first) this.handleOverrun(cq)
   }
 
+  forgetPeer(now: Time, peer: number): void {
+    this.core.shared?.forgetPeer(now, peer)
+  }
+
   /** The world's link went up or down. */
   handleLinkChange(): void {
     const { up } = this.world.link
@@ -280,7 +295,7 @@ export class Device implements Adapter {
   }
 }
 
-/** The path to the sender of a packet, from the address that it came to. */
+/** The path to the sender of a packet, from the address that it came to. Nothing holds it: strangers give way to others. */
 const pathBack = ({ world }: Device, packet: Packet): PeerPath | undefined => {
   if (packet.extension < 0) return undefined
   const source = gidAt(packet, EXT.ipv6Source)
@@ -288,7 +303,9 @@ const pathBack = ({ world }: Device, packet: Packet): PeerPath | undefined => {
   const entry = world.gids.find(({ gid }) => gid.every((octet, index) => octet === own[index]))
   if (entry === undefined) return undefined
   const answer = { trafficClass: 0, hopLimit: HOP_LIMIT, flowLabel: 0, serviceLevel: packet.priority }
-  return world.resolve({ port: 1, sourceGidIndex: entry.index, destinationGid: source, ...answer }, 0)
+  const path = world.resolve({ port: 1, sourceGidIndex: entry.index, destinationGid: source, ...answer }, 0)
+  if (path !== undefined) world.release?.(path)
+  return path
 }
 
 const gidAt = (packet: Packet, word: number): Uint8Array => {

@@ -61,6 +61,8 @@ export class QueuePair {
   private readonly core: DeviceCore
   private readonly bounds: SendBounds
   private attributes: QpAttributes = {}
+  /** Of a connected one, from RTR until RESET. */
+  private path: PeerPath | undefined = undefined
   private attachments = 0
   private alive = true
 
@@ -149,6 +151,7 @@ export class QueuePair {
     checkValues(core, attributes)
     const settings = this.settingsOf(attributes)
     engine.command(core.world.now, { type: "modify", state: to, settings })
+    if (settings.path !== undefined || to === QpState.Reset) this.keepPath(settings.path)
     this.keep(attributes, to)
     core.kick(engine)
   }
@@ -298,6 +301,7 @@ export class QueuePair {
     // The engine gives back what it keeps of packets.
     engine.command(core.world.now, { type: "modify", state: QpState.Reset, settings: {} })
     core.world.detach(engine)
+    this.keepPath(undefined)
     // What it owed to peers is somebody else's to send.
     if (engine.carrier !== undefined) core.kick(engine)
     core.queuePairs.delete(this.qpn)
@@ -346,6 +350,11 @@ export class QueuePair {
     if (attributes.retryCount !== undefined) settings.retryCount = attributes.retryCount
     if (attributes.rnrRetry !== undefined) settings.rnrRetry = attributes.rnrRetry
     return settings
+  }
+
+  private keepPath(path: PeerPath | undefined): void {
+    if (this.path !== undefined) this.core.world.release?.(this.path)
+    this.path = path
   }
 
   private keep(attributes: QpAttributes, to: QpState): void {

@@ -58,6 +58,7 @@ describe("an engine that queue pairs share", () => {
     const world = new FakeWorld()
     const carrier = new FakeEngine({ type: "srd", qpn: 0 } as never)
     const forgotten: Array<PeerPath> = []
+    const gone: Array<number> = []
     let host: CarrierHost | undefined
     const open = (_now: number, lent: CarrierHost): DeviceTransport => {
       host = lent
@@ -66,6 +67,7 @@ describe("an engine that queue pairs share", () => {
         carrier,
         counters: { tx_pkts: 7 },
         forget: (_time, path) => forgotten.push(path),
+        forgetPeer: (_time, peer) => gone.push(peer),
         makeEngine: (_time, options) => Object.assign(new FakeEngine(options), { carrier }),
       }
     }
@@ -73,7 +75,7 @@ describe("an engine that queue pairs share", () => {
     const pd = device.allocPd()
     const cq = device.createCq(4)
     const qp = () => pd.createQp({ type: "srd", sendCq: cq, recvCq: cq, capabilities })
-    return { world, carrier, forgotten, host: host!, device, pd, cq, qp }
+    return { world, carrier, forgotten, gone, host: host!, device, pd, cq, qp }
   }
 
   it("has their turns, and those of packets that nobody is for; its events name the queue pair", () => {
@@ -108,6 +110,22 @@ describe("an engine that queue pairs share", () => {
     expect([host.knows(peer), forgotten.length]).toEqual([true, 1])
     second.destroy()
     expect([host.knows(peer), forgotten.length]).toEqual([false, 2])
+  })
+
+  it("is told that a number is another's, and holds none of those that only send", () => {
+    const { world, device, gone, host } = shared()
+    const pool = new PacketPool()
+    const packet = new Packet(pool).at(pool.alloc())
+    const at = packet.extend()
+    const words = new DataView(world.gids[1]!.gid.buffer)
+    for (let word = 0; word < 4; word++) {
+      pool.extension[at + Layout.EXT.ipv6Source + word] = words.getInt32(4 * word)
+      pool.extension[at + Layout.EXT.ipv6Destination + word] = words.getInt32(4 * word)
+    }
+    expect(host.pathTo(packet)?.peer).toBe(2)
+    expect([world.resolved, world.released]).toEqual([1, 1])
+    device.forgetPeer(0, 2)
+    expect(gone).toEqual([2])
   })
 
   it("a peer that does not answer is an event of no queue pair", () => {

@@ -91,6 +91,7 @@ export class FakeWorld implements World {
   readonly detached: Array<VerbsEngine> = []
   readonly groups: Array<string> = []
   resolved = 0
+  released = 0
   attach(adapter: Adapter): void {
     this.adapter = adapter
   }
@@ -111,6 +112,9 @@ export class FakeWorld implements World {
       lineRateBps: 25e9,
       baseRttPs: 1e6,
     }
+  }
+  release(): void {
+    this.released += 1
   }
   kick(engine: VerbsEngine): void {
     this.kicked.push(engine)

@@ -210,6 +210,39 @@ describe("datagrams", () => {
     expect(engineOf(gsi).commands.at(-1)).toMatchObject({ settings: { queueKey: GSI_QUEUE_KEY, partition: 0xffff } })
   })
 
+  it("let their peer go with the handle, and a connection with RESET, the next path or its end", () => {
+    const at = lab({ limits: { maxAh: 1 } })
+    const { world } = at
+    const held = () => world.resolved - world.released
+    const ud = inState(at.qp({ type: "ud" }), QpState.Rts)
+    const address = at.pd.createAh(vector)
+    ud.postSend(send({ datagram: { address, qpn: 1, queueKey: 1 } }))
+    expect(held()).toBe(1)
+    expect(refusal(() => at.pd.createAh(vector)).errno).toBe("ENOMEM")
+    expect(held()).toBe(1)
+    address.destroy()
+    expect(held()).toBe(0)
+    const toInit = { state: QpState.Init, pkeyIndex: 0, port: 1, accessFlags: 0 }
+    const asked = { destinationQp: 5, receivePsn: 0, responderResources: 1, minRnrTimer: 12 }
+    const toRtr = { state: QpState.Rtr, address: vector, pathMtuBytes: 1024, ...asked }
+    const rc = at.qp()
+    for (let round = 1; round <= 2; round++) {
+      rc.modify(toInit)
+      engineOf(rc).state = QpState.Init
+      rc.modify(toRtr)
+      engineOf(rc).state = QpState.Rtr
+      expect(held()).toBe(1)
+      if (round === 2) break
+      rc.modify({ state: QpState.Reset })
+      engineOf(rc).state = QpState.Reset
+      expect(held()).toBe(0)
+    }
+    rc.destroy()
+    expect(held()).toBe(0)
+    expect(refusal(() => at.pd.createAh({ ...vector, destinationGid: new Uint8Array(16) })).errno).toBe("EHOSTUNREACH")
+    expect(at.pd.createAh(vector).sharedPath.peer).toBe(2)
+  })
+
   it("are refused without a way to go", () => {
     const at = lab()
     const qp = inState(at.qp({ type: "ud" }), QpState.Rts)

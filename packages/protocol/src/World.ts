@@ -103,7 +103,7 @@ export interface VerbsTransport {
 export interface CarrierHost {
   /** Largest payload of a packet through the device's port. */
   readonly mtuBytes: number
-  /** The way back to whoever sent a packet; undefined: there is none. */
+  /** The way back to whoever sent a packet, until `forgetPeer` is told of it; undefined: there is none. */
   pathTo(packet: Packet): PeerPath | undefined
   /** One of the device's address handles is for this node. */
   knows(peer: number): boolean
@@ -117,6 +117,8 @@ export interface DeviceTransport extends VerbsTransport {
   readonly counters: Readonly<Record<string, number>>
   /** An address handle is gone, and this was its path: work that waits for the peer ends. */
   forget(now: Time, path: PeerPath): void
+  /** A peer's number is another's from now on: what is kept of it ends. */
+  forgetPeer(now: Time, peer: number): void
 }
 
 /** What a device does for a world that carries its packets. */
@@ -125,6 +127,8 @@ export interface Adapter {
   engineFor(packet: Packet): VerbsEngine | undefined
   /** Queue pairs of a multicast group that the packet is to be copied to; empty when it is none of the device's. */
   groupFor(packet: Packet): ReadonlyArray<VerbsEngine>
+  /** Nothing holds a path to this peer, and its number is another's from now on. */
+  forgetPeer(now: Time, peer: number): void
   /** An engine had an event. */
   handleEvent(now: Time, engine: VerbsEngine, event: VerbsEvent): void
 }
@@ -166,6 +170,11 @@ export interface World {
   attach(adapter: Adapter): void
   /** A path to an address. undefined: nobody can be there. @param qpn the queue pair it is for, which spreads flows */
   resolve(vector: AddressVector, qpn: number): PeerPath | undefined
+  /**
+   * A path that `resolve` gave, once for each time, is needed no more. A world may then give the peer's number to another,
+   * and tells the adapter; default: numbers are for good.
+   */
+  release?(path: PeerPath): void
   /** Something was posted, or changed: the world drains transmit, timeout and events, soon but not within this call. */
   kick(engine: VerbsEngine): void
   /** The engine is gone: no packet, timer or turn is for it any more. */

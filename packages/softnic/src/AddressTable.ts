@@ -5,13 +5,17 @@ const WORDS = 4
 export const wordAt = (octets: Uint8Array, at: number): number =>
   (octets[at]! << 24) | (octets[at + 1]! << 16) | (octets[at + 2]! << 8) | octets[at + 3]!
 
-/** Numbers for addresses of 16 octets, from 0 on in the order they were added; looking one up makes nothing. */
+/**
+ * Numbers for addresses of 16 octets, from 0 on in the order they were added; those of removed ones are given again. Looking
+ * one up makes nothing.
+ */
 export class AddressTable {
   private readonly limit: number
   private slots = new Int32Array(64)
   private words = new Int32Array(64 * WORDS)
-  /** Addresses in it. */
-  count = 0
+  /** Numbers that were given, and those of them that are free again. */
+  private given = 0
+  private readonly free: Array<number> = []
 
   /** @param limit most addresses */
   constructor(limit: number) {
@@ -35,19 +39,42 @@ export class AddressTable {
     const [a, b, c, d] = [0, 4, 8, 12].map((at) => wordAt(address, at)) as [number, number, number, number]
     const found = this.find(a, b, c, d)
     if (found >= 0) return found
-    if (this.count >= this.limit) return -1
-    if (2 * (this.count + 1) > this.slots.length) this.grow()
-    const index = this.count++
+    if (this.free.length === 0 && this.given >= this.limit) return -1
+    if (2 * (this.given + 1) > this.slots.length) this.grow()
+    const index = this.free.pop() ?? this.given++
     this.words.set([a, b, c, d], index * WORDS)
     this.place(index)
     return index
   }
 
-  private place(index: number): void {
-    const { slots, words } = this
-    const word = index * WORDS
+  /** Takes an address out: its number may be another's next. */
+  remove(index: number): void {
+    const { slots } = this
     const mask = slots.length - 1
-    let at = hash(words[word]!, words[word + 1]!, words[word + 2]!, words[word + 3]!) & mask
+    let hole = this.homeOf(index)
+    while (slots[hole] !== index + 1) hole = (hole + 1) & mask
+    // Those behind that the hole would cut off from where their search begins move into it.
+    for (let at = (hole + 1) & mask; slots[at] !== 0; at = (at + 1) & mask) {
+      const home = this.homeOf(slots[at]! - 1)
+      if (((at - home) & mask) < ((at - hole) & mask)) continue
+      slots[hole] = slots[at]!
+      hole = at
+    }
+    slots[hole] = 0
+    this.free.push(index)
+  }
+
+  /** The slot where the search for an address begins. */
+  private homeOf(index: number): number {
+    const { words } = this
+    const word = index * WORDS
+    return hash(words[word]!, words[word + 1]!, words[word + 2]!, words[word + 3]!) & (this.slots.length - 1)
+  }
+
+  private place(index: number): void {
+    const { slots } = this
+    const mask = slots.length - 1
+    let at = this.homeOf(index)
     while (slots[at] !== 0) at = (at + 1) & mask
     slots[at] = index + 1
   }
@@ -56,8 +83,9 @@ export class AddressTable {
     const words = new Int32Array(2 * this.words.length)
     words.set(this.words)
     this.words = words
-    this.slots = new Int32Array(2 * this.slots.length)
-    for (let index = 0; index < this.count; index++) this.place(index)
+    const { slots } = this
+    this.slots = new Int32Array(2 * slots.length)
+    for (const slot of slots) if (slot !== 0) this.place(slot - 1)
   }
 }
 

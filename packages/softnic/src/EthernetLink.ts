@@ -123,13 +123,21 @@ export class EthernetLink implements Link {
     const neighbor = this.neighbors.add(next, source.gid)
     if (neighbor < 0) return undefined
     const route = routeTo(this.neighbors.all[neighbor]!.mac)
-    this.neighbors.all[neighbor]!.routes.push(route)
+    this.neighbors.all[neighbor]!.routes.add(route)
     return { route, neighbor }
   }
 
   /** Its MAC is asked for before the first packet. */
   want(now: Time, { neighbor }: LinkPath): void {
     if (neighbor >= 0) this.neighbors.want(now, neighbor)
+  }
+
+  unwant({ neighbor }: LinkPath): void {
+    if (neighbor >= 0) this.neighbors.unwant(neighbor)
+  }
+
+  forget({ neighbor, route }: LinkPath): void {
+    if (neighbor >= 0) this.neighbors.leave(neighbor, route)
   }
 
   readonly onlySourcePort = -1

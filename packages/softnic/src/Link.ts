@@ -27,8 +27,12 @@ export interface Link {
   readonly cable: Cable
   /** How packets to an address leave; undefined: nobody can be there. */
   path(source: GidEntry, destination: Uint8Array): LinkPath | undefined
-  /** A path was resolved: what is needed to use it is found out, where that takes time. */
+  /** A path is held, once more: what is needed to use it is found out, where that takes time. */
   want(now: Time, path: LinkPath): void
+  /** One that held a path does no more. */
+  unwant(path: LinkPath): void
+  /** A path that nothing holds will not be used again: what is kept for it is freed, and packets that wait are lost. */
+  forget(path: LinkPath): void
   /** UDP source port of all packets, where a socket has but one; -1: each has its own. */
   readonly onlySourcePort: number
   /** UDP source port of a queue pair's packets. */

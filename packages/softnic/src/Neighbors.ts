@@ -11,7 +11,9 @@ export interface Neighbor {
   /** 0 until it is known. */
   mac: number
   /** Headers of the paths over it, which have its MAC. */
-  readonly routes: Array<Route>
+  readonly routes: Set<Route>
+  /** How many hold a path over it. */
+  wanted: number
   /** Packets until it answers. */
   readonly waiting: Array<KeptPacket>
   /** How often it was asked since it last answered, or was wanted anew. */
@@ -26,6 +28,12 @@ export interface Neighbor {
  */
 const ASKED_MAX = 30
 const ASK_PS = 0.1e12
+/**
+ * Neighbours that nothing holds a path to are asked for as often, while they are few: whoever sends from ever new addresses,
+ * and is answered, does not make a flood of questions of it.
+ */
+const UNWANTED_MAX = 16
+const UNWANTED_ASKED_MAX = 2
 /** Packets that may wait for one neighbour, and for all of them. */
 const WAITING_EACH = 64
 const WAITING_MAX = 1024
@@ -38,7 +46,7 @@ export interface NeighborPort {
   drop(packet: KeptPacket): void
 }
 
-/** Neighbours by address: those that paths lead over, and no others, whoever sends here. */
+/** Neighbours by address: those that paths lead over, and no others. */
 export class Neighbors {
   readonly all: Array<Neighbor> = []
   private readonly table: AddressTable
@@ -55,36 +63,64 @@ export class Neighbors {
   /** The number of the neighbour with this address; -1: there are too many. */
   add(address: Uint8Array, own: Uint8Array): number {
     const number = this.table.add(address)
-    if (number === this.all.length) {
-      this.all.push({
+    if (number >= 0 && !this.isUsed(number)) {
+      this.all[number] = {
         address: address.slice(),
         own,
         mac: 0,
-        routes: [],
+        routes: new Set(),
+        wanted: 0,
         waiting: [],
         asked: 0,
         askAt: NEVER,
-      })
+      }
     }
     return number
   }
 
-  /** Asks for a neighbour unless it is known, or has been asked for. */
+  private isUsed(number: number): boolean {
+    return (this.all[number]?.routes.size ?? 0) > 0
+  }
+
+  /** A path over it is held, once more: it is asked for unless it is known, or has been asked for. */
   want(now: Time, number: number): void {
     const neighbor = this.all[number]!
-    if (neighbor.mac === 0 && neighbor.askAt === NEVER) this.ask(now, neighbor)
+    neighbor.wanted++
+    this.find(now, neighbor)
+  }
+
+  /** One that held a path over it does no more. */
+  unwant(number: number): void {
+    this.all[number]!.wanted--
+  }
+
+  /** A path over it is gone: with the last one the neighbour is, and its number may be another's. */
+  leave(number: number, route: Route): void {
+    const neighbor = this.all[number]!
+    neighbor.routes.delete(route)
+    if (neighbor.routes.size > 0) return
+    this.giveUp(neighbor)
+    this.table.remove(number)
   }
 
   /** A packet waits until the neighbour answers; those beyond the bound, and those that wait in vain, are dropped. */
   hold(now: Time, number: number, packet: KeptPacket): void {
     const neighbor = this.all[number]!
-    if (neighbor.waiting.length >= WAITING_EACH || this.waiting >= WAITING_MAX) {
+    const hasRoom = neighbor.waiting.length < WAITING_EACH && (this.waiting < WAITING_MAX || this.makeRoom())
+    if (!hasRoom || !this.isUsed(number)) {
       this.port.drop(packet)
       return
     }
     neighbor.waiting.push(packet)
     this.waiting++
-    this.want(now, number)
+    this.find(now, neighbor)
+  }
+
+  /** Packets to whom nothing holds a path give way. False: there are none. */
+  private makeRoom(): boolean {
+    const unwanted = this.all.find(({ wanted, waiting }) => wanted === 0 && waiting.length > 0)
+    if (unwanted !== undefined) this.giveUp(unwanted)
+    return unwanted !== undefined
   }
 
   /** An address was seen with a MAC, as words: it counts only when it is a neighbour's. */
@@ -103,13 +139,21 @@ export class Neighbors {
 
   handleTimer(now: Time): void {
     this.nextTimer = NEVER
+    let unwanted = 0
     for (const neighbor of this.all) {
+      if (neighbor.askAt === NEVER) continue
+      if (neighbor.wanted === 0) unwanted++
       if (neighbor.askAt <= now) {
-        if (neighbor.asked < ASKED_MAX) this.ask(now, neighbor)
+        const most = neighbor.wanted > 0 || unwanted <= UNWANTED_MAX ? ASKED_MAX : UNWANTED_ASKED_MAX
+        if (neighbor.asked < most) this.ask(now, neighbor)
         else this.giveUp(neighbor)
       }
       this.nextTimer = Math.min(this.nextTimer, neighbor.askAt)
     }
+  }
+
+  private find(now: Time, neighbor: Neighbor): void {
+    if (neighbor.mac === 0 && neighbor.askAt === NEVER) this.ask(now, neighbor)
   }
 
   private ask(now: Time, neighbor: Neighbor): void {

@@ -32,7 +32,7 @@ const HELD_MS = 1
 export class Sender {
   adapter: Adapter | undefined = undefined
   /** Paths by what packets on them carry as `flow`. */
-  readonly paths: Array<LinkPath> = []
+  private readonly paths: ReadonlyArray<LinkPath | undefined>
   readonly wakeUp: WakeUp
   private readonly port: Link
   private readonly clock: Clock
@@ -57,11 +57,18 @@ export class Sender {
   private running = false
   private closed = false
 
-  constructor(port: Link, clock: Clock, counters: Counters, pool: PacketPool) {
+  constructor(
+    port: Link,
+    clock: Clock,
+    counters: Counters,
+    pool: PacketPool,
+    paths: ReadonlyArray<LinkPath | undefined>,
+  ) {
     this.port = port
     this.clock = clock
     this.counters = counters
     this.pool = pool
+    this.paths = paths
     this.leaving = new Packet(pool)
     this.wakeUp = new WakeUp(clock, (afterSockets) => {
       this.turn(afterSockets)

@@ -7,6 +7,7 @@ import type { Clock } from "./Clock.ts"
 import type { Counters } from "./Counters.ts"
 import { makeCrc } from "./Crc.ts"
 import type { Link } from "./Link.ts"
+import { Peers } from "./Peers.ts"
 import { Sender } from "./Sender.ts"
 
 const { EXT, EXTENSION_SHIFT } = Layout
@@ -31,9 +32,9 @@ const HOP_LIMIT = 64
 const PACKETS_MAX = 8192
 /** A packet's node has 16 bits: those from here on are peers, below are our own addresses. */
 const PEER_FIRST = 256
-/** Whoever no program has resolved. */
+/** Whoever no path leads to. */
 const UNKNOWN = PEER_FIRST - 1
-/** Addresses that a program may resolve. */
+/** Addresses that paths may lead to. */
 export const PEERS_MAX = 0x1_0000 - PEER_FIRST
 
 /** What surrounds one device in real time: its link's octets, and the order in which its engines send. */
@@ -51,9 +52,7 @@ export class SoftWorld implements World {
   private readonly sender: Sender
   private readonly own = new AddressTable(UNKNOWN)
   private readonly groups = new Map<string, number>()
-  private readonly peers = new AddressTable(PEERS_MAX)
-  /** The path from one of our addresses to a peer, by both numbers. */
-  private readonly flows = new Map<number, number>()
+  private readonly peers: Peers
   private adapter: Adapter | undefined = undefined
   private closed = false
 
@@ -66,7 +65,10 @@ export class SoftWorld implements World {
     this.baseRttPs = options.baseRttPs ?? BASE_RTT_PS
     this.awakePs = options.awakePs ?? 0
     this.arriving = new Packet(this.pool).at(this.pool.alloc())
-    this.sender = new Sender(port, clock, counters, this.pool)
+    this.peers = new Peers(port, PEERS_MAX, (peer) => {
+      this.adapter?.forgetPeer(this.now, PEER_FIRST + peer)
+    })
+    this.sender = new Sender(port, clock, counters, this.pool, this.peers.paths)
     for (const { gid } of port.gids) this.own.add(gid)
     port.deliver = (now, octets, start, end) => {
       this.deliver(now, octets, start, end)
@@ -101,14 +103,14 @@ export class SoftWorld implements World {
   resolve(vector: AddressVector, qpn: number): PeerPath | undefined {
     const source = vector.port === 1 ? this.gids[vector.sourceGidIndex] : undefined
     if (source === undefined) return undefined
-    const flow = this.flowOf(source, vector.destinationGid)
+    if (vector.destinationGid.length !== 16) return undefined
+    const flow = this.peers.hold(source, vector.destinationGid)
     if (flow === undefined) return undefined
-    const path = this.sender.paths[flow.number]!
-    this.port.want(this.now, path)
+    this.port.want(this.now, this.peers.paths[flow.number]!)
     this.sender.schedule()
     return {
       node: source.index,
-      peer: flow.peer,
+      peer: PEER_FIRST + flow.peer,
       flow: flow.number,
       udpSourcePort: this.port.sourcePort(qpn),
       trafficClass: vector.trafficClass & 0xff,
@@ -122,20 +124,9 @@ export class SoftWorld implements World {
     }
   }
 
-  private flowOf(source: GidEntry, destination: Uint8Array): { number: number; peer: number } | undefined {
-    if (destination.length !== 16) return undefined
-    const index = this.peers.add(destination)
-    if (index < 0) return undefined
-    const key = source.index * 0x1_0000 + index
-    let number = this.flows.get(key)
-    if (number === undefined) {
-      const path = this.port.path(source, destination)
-      if (path === undefined) return undefined
-      number = this.sender.paths.length
-      this.sender.paths.push(path)
-      this.flows.set(key, number)
-    }
-    return { number, peer: PEER_FIRST + index }
+  release({ peer, flow }: PeerPath): void {
+    this.port.unwant(this.peers.paths[flow]!)
+    this.peers.release(peer - PEER_FIRST)
   }
 
   kick(engine: VerbsEngine): void {
@@ -194,7 +185,7 @@ export class SoftWorld implements World {
     const x = arriving.extension << EXTENSION_SHIFT
     const from = x + EXT.ipv6Source
     const to = x + EXT.ipv6Destination
-    const peer = this.peers.find(extension[from]!, extension[from + 1]!, extension[from + 2]!, extension[from + 3]!)
+    const peer = this.peers.heard(extension[from]!, extension[from + 1]!, extension[from + 2]!, extension[from + 3]!)
     const node = this.own.find(extension[to]!, extension[to + 1]!, extension[to + 2]!, extension[to + 3]!)
     arriving.setNodes(peer < 0 ? UNKNOWN : PEER_FIRST + peer, node < 0 ? UNKNOWN : node)
     if (node < 0) {

@@ -51,7 +51,7 @@ export class UdpCable implements Cable {
   private readonly places: ReadonlyMap<string, Host>
   /** Hosts that packets may be sent to, by the number of their address. */
   private readonly known: AddressTable
-  private readonly hosts: Array<Host> = []
+  private readonly hosts: Array<Host | undefined> = []
   private readonly senders = new Map<string, Route>()
   /** Room for the headers that are supposed, and what arrived. */
   private readonly scratch = new Uint8Array(HEADERS_BYTES_MAX + DATAGRAM_BYTES_MAX)
@@ -69,12 +69,17 @@ export class UdpCable implements Cable {
     }
   }
 
-  /** Packets to this address may be sent from now on. False: there are too many. */
-  reach(gid: Uint8Array, host: string): boolean {
+  /** Packets to this address may be sent from now on: its number. -1: there are too many. */
+  reach(gid: Uint8Array, host: string): number {
     const number = this.known.add(gid)
-    if (number < 0) return false
-    this.hosts[number] ??= this.places.get(String(gid)) ?? { host, port: this.socket.port }
-    return true
+    if (number >= 0) this.hosts[number] ??= this.places.get(String(gid)) ?? { host, port: this.socket.port }
+    return number
+  }
+
+  /** Packets to the address of this number are sent no more. */
+  unreach(number: number): void {
+    this.known.remove(number)
+    this.hosts[number] = undefined
   }
 
   send(_now: Time, octets: Uint8Array, start: number, end: number): boolean {

@@ -116,11 +116,18 @@ export class UdpLink implements Link {
 
   path(source: GidEntry, destination: Uint8Array): LinkPath | undefined {
     if (isMapped(source.gid) !== isMapped(destination)) return undefined
-    if (!this.places.reach(destination, hostOf(destination))) return undefined
-    return { route: new Route({ source: source.gid, destination }), neighbor: 0 }
+    const neighbor = this.places.reach(destination, hostOf(destination))
+    if (neighbor < 0) return undefined
+    return { route: new Route({ source: source.gid, destination }), neighbor }
   }
 
   want(): void {}
+
+  unwant(): void {}
+
+  forget({ neighbor }: LinkPath): void {
+    this.places.unreach(neighbor)
+  }
 
   /** The socket's own, for all of them: it cannot send from another. */
   sourcePort(): number {

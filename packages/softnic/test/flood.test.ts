@@ -2,10 +2,12 @@ import { createSocket } from "node:dgram"
 import { connect } from "node:net"
 import { WrOpcode } from "@rdmakit/protocol"
 import { Random } from "@rdmakit/units"
+import { mappedGid } from "@rdmakit/wire/address"
 import { icrcOf, placeInEthernet, putIcrc } from "@rdmakit/wire/roce"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, vi } from "vitest"
 import { Clock, openSoftnic, type Softnic } from "../src/index.ts"
-import type { SoftWorld } from "../src/SoftWorld.ts"
+import { IDLE_MAX } from "../src/Peers.ts"
+import { PEERS_MAX, type SoftWorld } from "../src/SoftWorld.ts"
 import { UdpCable } from "../src/UdpCable.ts"
 import type { UdpSocket } from "../src/UdpSocket.ts"
 import { joints } from "./joints.ts"
@@ -99,6 +101,23 @@ describe("floods", () => {
     expect(softnic.counters.rxPackets).toBe(100_000)
     expect(alive(softnic)).toBe(0)
     expect(endpoint.qp.state).toBe(3)
+    softnic.close()
+  }, 30_000)
+
+  it("of strangers that are answered leave a program's peers alone, and room for more", async () => {
+    const { softnic, tap } = await openTapped({ gateways: ["10.0.0.254"] })
+    const endpoint = new Endpoint(softnic, "rc", 1, 8192)
+    const peerGid = mappedGid(0x0a00_0001)
+    const peer = { gid: peerGid, qp: { qpn: 0x17 } } as unknown as Endpoint
+    endpoint.connect(peer, { psn: 0, peerPsn: 100, timeout: 0 })
+    const forgetPeer = vi.spyOn(softnic.device, "forgetPeer")
+    // One more than there are numbers.
+    for (let count = 0; count <= PEERS_MAX; count++)
+      endpoint.pd.createAh(endpoint.vector(mappedGid(0x0b00_0000 + count))).destroy()
+    expect(forgetPeer).toHaveBeenCalledTimes(PEERS_MAX + 1 - IDLE_MAX)
+    endpoint.pd.createAh(endpoint.vector(mappedGid(0x0c00_0001)))
+    tap.give(writeFrame(endpoint))
+    expect([...endpoint.octets.subarray(0, 16)]).toEqual(new Array(16).fill(0xa5))
     softnic.close()
   }, 30_000)
 

@@ -212,12 +212,10 @@ export class CmPort implements CmService {
     this.qp.postRecv({ id: slot, sges: [this.sgeOf(slot, GRH_BYTES + MAD_BYTES), bin] })
   }
 
-  /** undefined: no answer would find back. */
+  /** Whom an answer would go to; a path is made when there is one. undefined: the port has no address to answer from. */
   private sourceOf(completion: Completion, grh: Uint8Array): CmAddress | undefined {
     try {
-      const address = this.pd.createAhFromCompletion(completion, grh)
-      const { vector } = address
-      address.destroy()
+      const vector = this.device.answerVector(completion, grh)
       const { destinationGid, sourceGidIndex, trafficClass, hopLimit, flowLabel, serviceLevel } = vector
       const localGid = this.device.queryGid(1, sourceGidIndex).gid
       return { localGid, remoteGid: destinationGid, trafficClass, hopLimit, flowLabel, serviceLevel }

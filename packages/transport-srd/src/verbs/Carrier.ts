@@ -44,7 +44,9 @@ export class Carrier implements VerbsEngine {
   now: Time = 0
   private readonly shared: SharedParts
   private readonly target: Target
+  /** By their places; those that are free have the last one that was there. */
   private readonly peers: Array<Peer> = []
+  private readonly free: Array<number> = []
   private readonly byNode = new Map<number, Peer>()
   /** When each peer's next packet may leave, and when it wants its timeout. */
   private readonly sends = new Schedule()
@@ -67,7 +69,7 @@ export class Carrier implements VerbsEngine {
   }
   /** What each peer's context is at. */
   get contexts(): Iterable<Peer> {
-    return this.peers
+    return this.byNode.values()
   }
 
   // --- what a NIC reads, and who reports
@@ -117,7 +119,7 @@ export class Carrier implements VerbsEngine {
   get receiveAwaitedSince(): Time | undefined {
     if (this.hasData || this.controlPending) return undefined
     let since = NEVER
-    for (const peer of this.peers) {
+    for (const peer of this.byNode.values()) {
       const awaited = peer.receiveAwaitedSince
       if (awaited === undefined) return undefined
       if (awaited < since) since = awaited
@@ -139,8 +141,9 @@ export class Carrier implements VerbsEngine {
   peerOf(now: Time, path: PeerPath): Peer {
     const known = this.byNode.get(path.peer)
     if (known !== undefined) return known
-    const peer = new Peer(now, this.peers.length, path, this.mtuBytes, this.config, this.shared)
-    this.peers.push(peer)
+    const index = this.free.pop() ?? this.peers.length
+    const peer = new Peer(now, index, path, this.mtuBytes, this.config, this.shared)
+    this.peers[index] = peer
     this.byNode.set(path.peer, peer)
     return peer
   }
@@ -180,7 +183,7 @@ export class Carrier implements VerbsEngine {
 
   /** A queue pair answers no more READs: their peers are told. */
   abortAnswers(queuePair: SrdQueuePair): void {
-    for (const { answers } of this.peers) {
+    for (const { answers } of this.byNode.values()) {
       for (const message of answers) {
         if (message.queuePair !== queuePair || message.isSent) continue
         message.status = EfaStatus.RemoteAbort
@@ -193,6 +196,21 @@ export class Carrier implements VerbsEngine {
   forget(now: Time, path: PeerPath): void {
     this.now = now
     for (const queuePair of this.queuePairs.values()) queuePair.endPath(path)
+  }
+
+  /** A peer's number is another's from now on: no address handle is for it, and of its context nothing is kept. */
+  forgetPeer(now: Time, node: number): void {
+    const peer = this.byNode.get(node)
+    if (peer === undefined) return
+    this.now = now
+    for (const message of [...peer.answers]) this.drop(now, message)
+    peer.close()
+    this.counters.retire(peer)
+    this.answering = this.answering.filter((other) => other !== peer)
+    this.sends.set(peer.index, NEVER)
+    this.wakes.set(peer.index, NEVER)
+    this.byNode.delete(node)
+    this.free.push(peer.index)
   }
 
   tell(event: VerbsEvent): void {

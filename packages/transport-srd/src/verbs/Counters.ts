@@ -24,6 +24,17 @@ export class Counters {
   writeRecvBytes = 0
   unresponsive = 0
 
+  /** Of contexts that are gone. */
+  private readonly retired = { bytes: 0, packets: 0, timeouts: 0, impairments: 0 }
+
+  /** A peer is forgotten, and what its contexts had counted is not. */
+  retire({ retired }: Peer): void {
+    this.retired.bytes += retired.bytes
+    this.retired.packets += retired.packets
+    this.retired.timeouts += retired.timeouts
+    this.retired.impairments += retired.impairments
+  }
+
   /** A request has ended. */
   end({ operation, bytes, readBytes }: Message, status: EfaStatus): void {
     const failed = status !== EfaStatus.Ok
@@ -52,10 +63,7 @@ export class Counters {
 
   /** By the names that the driver gives (Linux, drivers/infiniband/hw/efa/efa_verbs.c: efa_port_stats_descs). */
   named(peers: Iterable<Peer>): Readonly<Record<string, number>> {
-    let bytes = 0
-    let packets = 0
-    let timeouts = 0
-    let impairments = 0
+    let { bytes, packets, timeouts, impairments } = this.retired
     for (const { retired, outbound } of peers) {
       bytes += retired.bytes + outbound.retransmittedBytes
       packets += retired.packets + outbound.retransmissions

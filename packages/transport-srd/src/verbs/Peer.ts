@@ -109,14 +109,19 @@ export class Peer {
 
   /** The peer did not answer: all that was for it has ended, and what comes begins anew. */
   renew(now: Time): void {
+    const generation = (this.outbound.generation + 1) & GENERATION
+    this.close()
+    this.outbound = new Outbound(now, this.shared, this.pathInfo, this, generation, this.config.rnrDelayPs)
+  }
+
+  /** Its memory is given back, and what it counted is kept. */
+  close(): void {
     const { outbound, retired } = this
     retired.bytes += outbound.retransmittedBytes
     retired.packets += outbound.retransmissions
     retired.timeouts += outbound.timeouts
     retired.impairments += outbound.impairments
-    const generation = (outbound.generation + 1) & GENERATION
     outbound.close()
-    this.outbound = new Outbound(now, this.shared, this.pathInfo, this, generation, this.config.rnrDelayPs)
   }
 }
 

@@ -36,6 +36,7 @@ export const srdVerbs = (options: SrdVerbsOptions): VerbsTransport => {
         return carrier.counters.named(carrier.contexts)
       },
       forget: (now, path) => carrier.forget(now, path),
+      forgetPeer: (now, peer) => carrier.forgetPeer(now, peer),
       makeEngine: (now, engine) => {
         if (engine.type !== "srd") {
           if (datagrams !== undefined) return datagrams.makeEngine(now, engine)

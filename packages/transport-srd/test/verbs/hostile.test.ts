@@ -2,6 +2,8 @@ import { Layout, Packet, PacketPool } from "@rdmakit/packet"
 import { QpState, WrOpcode } from "@rdmakit/protocol"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import type { Carrier } from "../../src/verbs/Carrier.ts"
+import { Bit, Operation } from "../../src/verbs/Operation.ts"
 import { OneQueuePair, pathTo, QPN, QUEUE_KEY, remote, sge } from "./network.ts"
 
 const { EXT } = Layout
@@ -111,5 +113,47 @@ describe("packets of any content", () => {
       }),
       { seed: 11, numRuns: 300 },
     )
+  })
+})
+
+describe("peers that only send", () => {
+  it("are forgotten when their number is another's: places are taken again, and nothing more is sent to them", () => {
+    const end = new OneQueuePair(0, 0)
+    end.bring(0, QpState.Rts)
+    const carrier = end.device.carrier as Carrier
+    const pool = new PacketPool()
+    const packet = new Packet(pool)
+    const hear = (node: number): void => {
+      packet.at(pool.alloc())
+      packet.setNodes(node, 5)
+      packet.addPayload(8)
+      const x = packet.extend()
+      pool.extension[x + EXT.segment] = Bit.Srd | Operation.Send
+      pool.extension[x + EXT.destinationQp] = QPN[0]
+      end.handlePacket(0, packet)
+      pool.release(packet.handle)
+    }
+    const sent = (): ReadonlyArray<number> => {
+      const to: Array<number> = []
+      while (end.pollTransmit(0, packet.at(pool.alloc()))) {
+        to.push(packet.destination)
+        pool.release(packet.handle)
+      }
+      pool.release(packet.handle)
+      return to
+    }
+    for (let node = 300; node < 310; node++) hear(node)
+    end.device.forgetPeer(0, 303)
+    end.device.forgetPeer(0, 303)
+    expect(sent()).toEqual([300, 301, 302, 304, 305, 306, 307, 308, 309])
+    hear(303)
+    expect(sent()).toEqual([303])
+    for (let node = 1000; node < 5000; node++) {
+      hear(node)
+      end.device.forgetPeer(0, node)
+    }
+    const indexes = [...carrier.contexts].map(({ index }) => index)
+    expect(indexes.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+    expect(pool.alive).toBe(0)
   })
 })
