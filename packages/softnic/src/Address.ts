@@ -1,6 +1,8 @@
 import { ipv4OfGid, mappedGid, parseIpv4Address, parseIpv6Address } from "@rdmakit/wire/address"
 import { SoftnicError } from "./SoftnicError.ts"
 
+const BROADCAST_IPV4 = 0xffff_ffff
+
 /** An address of this port, and how many of its leading bits name the network that it is on. */
 export interface PortAddress {
   /** 16 octets; IPv4 mapped. */
@@ -17,14 +19,26 @@ export const gidOf = (text: string): Uint8Array | undefined => {
   return ipv4 === undefined ? parseIpv6Address(plain) : mappedGid(ipv4)
 }
 
+/**
+ * 16 octets of an address that one host can have, an IPv4 one mapped; undefined: it is none, a group's, 0.0.0.0, :: or
+ * 255.255.255.255.
+ */
+export const hostGid = (text: string): Uint8Array | undefined => {
+  const gid = gidOf(text)
+  if (gid === undefined || isGroup(gid)) return undefined
+  const ipv4 = ipv4OfGid(gid)
+  const isOne = ipv4 === undefined ? gid.some((octet) => octet !== 0) : ipv4 !== 0 && ipv4 !== BROADCAST_IPV4
+  return isOne ? gid : undefined
+}
+
 /** `10.0.0.1/24` or `fd00::1/64`; without a length, the address alone. @throws SoftnicError */
 export const parsePortAddress = (text: string): PortAddress => {
-  const [address, length] = text.split("/", 2)
-  const gid = gidOf(address ?? "")
+  const [address, length, ...more] = text.split("/")
+  const gid = hostGid(address ?? "")
   const wide = gid !== undefined && ipv4OfGid(gid) === undefined
   const most = wide ? 128 : 32
   const bits = length === undefined ? most : /^\d{1,3}$/.test(length) ? Number(length) : Number.NaN
-  if (gid === undefined || !(bits <= most)) {
+  if (gid === undefined || !(bits <= most) || more.length > 0) {
     throw new SoftnicError("addresses", text, "an address with its network's length, as 10.0.0.1/24 or fd00::1/64")
   }
   return { gid, prefixBits: wide ? bits : 96 + bits }

@@ -7,10 +7,13 @@ import { UdpSocket } from "./UdpSocket.ts"
 export interface FrameDatagramsOptions {
   /** Where this end is bound. Default 127.0.0.1. */
   readonly host?: string
+  /** 0 to 65,535; 0: any that is free. */
   readonly port: number
   /** The other end; only what comes from its address and port is taken. Default host 127.0.0.1. */
   readonly remoteHost?: string
+  /** 1 to 65,535. */
   readonly remotePort: number
+  /** SO_RCVBUF and SO_SNDBUF; the system may cut it. Default 4 MiB. */
   readonly bufferBytes?: number
 }
 
@@ -37,7 +40,7 @@ export class FrameDatagrams implements Cable {
     }
   }
 
-  /** @throws SoftnicError */
+  /** @param options that `checkSoftnicOptions` took @throws SoftnicError */
   static async open(options: FrameDatagramsOptions, clock: Clock, counters: Counters): Promise<FrameDatagrams> {
     const { host = LOOPBACK, port, remoteHost = LOOPBACK, remotePort, bufferBytes } = options
     const socket = await UdpSocket.open({ address: host, port, bufferBytes }, counters)

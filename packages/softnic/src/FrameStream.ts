@@ -5,7 +5,7 @@ import type { Clock } from "./Clock.ts"
 import type { Counters } from "./Counters.ts"
 import { SoftnicError } from "./SoftnicError.ts"
 
-/** Where a stream is: a UNIX socket, or TCP (default host 127.0.0.1). */
+/** Where a stream is: a UNIX socket, or TCP (default host 127.0.0.1; port 1 to 65,535, or 0 to listen at any). */
 export type StreamPlace = { readonly path: string } | { readonly host?: string; readonly port: number }
 
 export interface FrameStreamOptions {
@@ -55,7 +55,7 @@ export class FrameStream implements Cable {
     this.counters = counters
   }
 
-  /** Listens, or connects. @throws SoftnicError */
+  /** Listens, or connects, by options that `checkSoftnicOptions` took. @throws SoftnicError */
   static async open({ place, role }: FrameStreamOptions, clock: Clock, counters: Counters): Promise<FrameStream> {
     const stream = new FrameStream(clock, counters)
     const where = "path" in place ? { path: place.path } : { host: place.host ?? "127.0.0.1", port: place.port }

@@ -10,6 +10,7 @@ import { EthernetLink, type EthernetOptions } from "./EthernetLink.ts"
 import { FrameDatagrams, type FrameDatagramsOptions } from "./FrameDatagrams.ts"
 import { FrameStream, type FrameStreamOptions } from "./FrameStream.ts"
 import type { Link } from "./Link.ts"
+import { checkSoftnicOptions } from "./optionChecks.ts"
 import { SoftnicError } from "./SoftnicError.ts"
 import { PEERS_MAX, SoftWorld, type SoftWorldOptions } from "./SoftWorld.ts"
 import { UdpLink, type UdpOptions } from "./UdpLink.ts"
@@ -67,6 +68,7 @@ const openLink = async (options: SoftnicOptions, clock: Clock, counters: Counter
 
 /** Opens a device. @throws SoftnicError for a socket that cannot be had, or options that no port can have */
 export const openSoftnic = async (options: SoftnicOptions): Promise<Softnic> => {
+  checkSoftnicOptions(options)
   const clock = new Clock()
   const counters = makeCounters()
   const link = await openLink(options, clock, counters)

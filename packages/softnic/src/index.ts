@@ -1,3 +1,4 @@
+export { hostGid } from "./Address.ts"
 export { Clock } from "./Clock.ts"
 export type { Counters } from "./Counters.ts"
 export type { EthernetOptions } from "./EthernetLink.ts"

@@ -48,7 +48,7 @@ describe("the layer", () => {
     [{ udp: { address: "localhost" } }, "address: found localhost"],
     [
       { udp: { address: "127.0.0.1", port: 0, peers: [{ address: "x", host: "127.0.0.1", port: 1 }] } },
-      "peers: found x",
+      "peers[0].address: found x",
     ],
     [{ udp: { address: "127.0.0.1", port: 0, mtuBytes: 100 } }, "mtuBytes: found 100"],
     [{ udp: { address: "192.0.2.1", port: 0 } }, "EADDRNOTAVAIL"],

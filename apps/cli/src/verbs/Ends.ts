@@ -61,6 +61,10 @@ export const runEnds = <A, E>(plan: EndsPlan<A, E>) =>
     if (listen && Option.isSome(host)) {
       return yield* new Refused({ message: `--listen: found it beside ${host.value}, expected one end` })
     }
+    // To a socket no name is this host.
+    if (Option.contains(host, "")) {
+      return yield* new Refused({ message: 'the other end: found "", expected the name or address of its host' })
+    }
     const ends: Ends = listen ? "server" : Option.isSome(host) ? "client" : "both"
     const port = Option.getOrElse(input.port, () => plan.port)
     const world: WantedWorld = yield* wantedWorld(input, ends)

@@ -14,7 +14,7 @@ import { print, type Screen, tell } from "../Screen.ts"
 import { endingWell } from "./Ending.ts"
 import { type EndsOutcome, runEnds } from "./Ends.ts"
 import { type Show, withLiveLines } from "./LiveLines.ts"
-import type { WorldInput } from "./World.ts"
+import { checkPeerAddress, type WorldInput } from "./World.ts"
 
 export interface RpingInput extends WorldInput {
   readonly host: Option.Option<string>
@@ -33,6 +33,7 @@ const MICROSECOND_PS = 1e6
 export const rping = (input: RpingInput) =>
   Effect.gen(function* () {
     const settings = yield* settingsOf(input)
+    if (Option.isSome(input.host)) yield* checkPeerAddress("HOST", input.host.value, input)
     const screen = yield* Effect.context<Screen>()
     const waiting = (peer: string, seconds: number) =>
       Effect.provide(

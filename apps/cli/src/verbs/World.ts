@@ -1,14 +1,15 @@
 /** Where a program of verbs runs, as the command line says it. */
-import { ipv4OfNode } from "@rdmakit/codec"
+import { ipv4OfNode, isMapped } from "@rdmakit/codec"
 import { parseTopology, switchFlags } from "@rdmakit/ns3"
 import { InputsRefused, type Mention, readInput } from "@rdmakit/scenario"
-import type { IwarpOptions, SoftnicLink } from "@rdmakit/softnic"
+import { hostGid, type IwarpOptions, type SoftnicLink, type UdpPeer } from "@rdmakit/softnic"
 import { type Graph, hostsOf, star } from "@rdmakit/topology"
 import { tryParseRate, tryParseTime } from "@rdmakit/units"
 import { Effect, FileSystem, Option, Path } from "effect"
 import { cannotBeWritten, Refused } from "../Exit.ts"
 import { reading } from "../Reading.ts"
 import { WorkingDirectory } from "../Screen.ts"
+import { type HostAndPort, hostAndPort, isV6, portOf, withoutLength } from "./Addresses.ts"
 import { type Faults, fabricFaults, parseFaults } from "./FaultText.ts"
 
 /** The flags of `worldFlags`. */
@@ -214,17 +215,20 @@ const linkOf = (input: WorldInput): Effect.Effect<SoftnicLink, Refused> =>
       const message = "--address: found none with --frames, expected this port's, as 10.0.0.2/24"
       return yield* new Refused({ message })
     }
+    yield* ownAddresses(address)
     const ethernet = { mac: Option.getOrElse(input.mac, () => MAC), addresses: address, ...mtuBytes }
     const where = input.frames.value
     const [, kind, place] = /^(dgram|stream|listen):(.+)$/.exec(where) ?? []
-    const ports = /^(\d+):(\d+)$/.exec(place ?? "")
-    if (kind === "dgram" && ports !== null) {
-      return { datagrams: { port: Number(ports[1]), remotePort: Number(ports[2]) }, ethernet }
+    if (kind === "dgram") {
+      const [port, remotePort, ...more] = place!.split(":").map((digits) => portOf(digits, 1))
+      if (port !== undefined && remotePort !== undefined && more.length === 0) {
+        return { datagrams: { port, remotePort }, ethernet }
+      }
     }
     if ((kind === "stream" || kind === "listen") && place !== undefined) {
       return { stream: { place: { path: place }, role: kind === "listen" ? "listen" : "connect" }, ethernet }
     }
-    const expected = "dgram:PORT:PORT, here and there, stream:PATH of a socket, or listen:PATH"
+    const expected = "dgram:PORT:PORT, here and there (1..65535), stream:PATH of a socket, or listen:PATH"
     return yield* new Refused({ message: `--frames: found "${where}", expected ${expected}` })
   })
 
@@ -236,23 +240,61 @@ const udpOf = ({ address, mac, bind, at }: WorldInput): Effect.Effect<UdpPlace, 
     if (address.length > 1) {
       return yield* new Refused({ message: `--address: found ${address.length}, expected one, of the UDP socket` })
     }
-    const own = (address[0] ?? LOOPBACK).split("/")[0]!
-    const peers = []
-    for (const text of at) {
-      const [name, place = ""] = text.split("=", 2)
-      const found = hostAndPort(place)
-      if (found === undefined) {
-        return yield* new Refused({ message: `--at: found "${text}", expected ADDRESS=HOST:PORT` })
-      }
-      peers.push({ address: name!, ...found })
-    }
-    if (Option.isNone(bind)) return { address: own, ...(peers.length === 0 ? {} : { peers }) }
-    const socket = hostAndPort(bind.value)
-    if (socket === undefined) {
-      return yield* new Refused({ message: `--bind: found "${bind.value}", expected HOST:PORT` })
-    }
-    return { address: socket.host, port: socket.port, gid: own, peers }
+    const [own = LOOPBACK] = yield* ownAddresses(address)
+    const socket = Option.isNone(bind) ? undefined : yield* socketOf(bind.value)
+    const host = socket?.host ?? own
+    const peers = yield* Effect.forEach(at, (text) => peerOf(text, host))
+    if (socket === undefined) return { address: own, ...(peers.length === 0 ? {} : { peers }) }
+    return { address: host, port: socket.port, gid: own, peers }
   })
+
+/** This port's, without the lengths of their networks. */
+const ownAddresses = (given: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>, Refused> =>
+  Effect.forEach(given, (text) => {
+    const address = withoutLength(text)
+    if (address !== undefined) return Effect.succeed(address)
+    const message = `--address: found "${text}", expected the address of one host, as 10.0.0.2/24`
+    return Effect.fail(new Refused({ message }))
+  })
+
+const socketOf = (text: string): Effect.Effect<HostAndPort, Refused> => {
+  const found = hostAndPort(text, 0)
+  if (typeof found !== "string") return Effect.succeed(found)
+  return Effect.fail(new Refused({ message: `--bind: found "${text}", expected ${found}` }))
+}
+
+/** @param own the address of the socket that sends there */
+const peerOf = (text: string, own: string): Effect.Effect<UdpPeer, Refused> => {
+  const refused = (expected: string) =>
+    Effect.fail(new Refused({ message: `--at: found "${text}", expected ${expected}` }))
+  const [address, place, ...more] = text.split("=")
+  if (place === undefined || more.length > 0) return refused("ADDRESS=HOST:PORT")
+  if (hostGid(address!) === undefined) return refused("the address of one host before the =, as 10.0.0.2")
+  const found = hostAndPort(place, 1)
+  if (typeof found === "string") return refused(found === "HOST:PORT" ? `ADDRESS=${found}` : found)
+  if (isV6(found.host) !== isV6(own))
+    return refused(`a HOST of ${isV6(own) ? "IPv6" : "IPv4"}, as the socket at ${own}`)
+  return Effect.succeed({ address: address!, ...found })
+}
+
+/**
+ * Refuses a peer of the connection manager that this end cannot be connected to.
+ * @param flag what of the command line says it
+ */
+export const checkPeerAddress = (
+  flag: string,
+  text: string,
+  { address, frames }: Pick<WorldInput, "address" | "frames">,
+): Effect.Effect<void, Refused> => {
+  const gid = hostGid(text)
+  const refused = (expected: string) =>
+    Effect.fail(new Refused({ message: `${flag}: found "${text}", expected ${expected}` }))
+  if (gid === undefined) return refused("the address of one host, as 10.0.0.1 or fd00::1")
+  const own = hostGid(withoutLength(address[0] ?? LOOPBACK) ?? "")
+  // A port on a network of frames has addresses of both families; others are refused by themselves.
+  if (Option.isSome(frames) || own === undefined || isMapped(own) === isMapped(gid)) return Effect.void
+  return refused(`an address of ${isMapped(own) ? "IPv4" : "IPv6"}, as --address has`)
+}
 
 /** The same flags, where a port is where queue pairs meet. */
 const placeOf = (input: WorldInput) =>
@@ -270,13 +312,7 @@ interface UdpPlace {
   readonly address: string
   readonly port?: number
   readonly gid?: string
-  readonly peers?: ReadonlyArray<{ readonly address: string; readonly host: string; readonly port: number }>
-}
-
-const hostAndPort = (text: string): { readonly host: string; readonly port: number } | undefined => {
-  const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text)
-  if (match === null || Number(match[3]) > 65_535) return undefined
-  return { host: (match[1] ?? match[2])!, port: Number(match[3]) }
+  readonly peers?: ReadonlyArray<UdpPeer>
 }
 
 /** The IPv4 address of a host of a simulated network. */
