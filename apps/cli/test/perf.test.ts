@@ -238,6 +238,10 @@ describe("what cannot be is refused", () => {
     ["perf read-bw -c uc", "--connection: found uc, expected rc, for reads"],
     ["perf send-bw -n 4", "--iters: found 4, expected a whole number 5..100000000"],
     ["perf send-lat -q 2", "--qp: found 2, expected a whole number 1..1"],
+    [
+      "perf send-bw -q 64",
+      "--qp: found 64, expected at most 63: each has up to 512 completions (--tx-depth, --iters), and 32767 fit",
+    ],
     ["perf send-bw --rate fast", /^--rate: /],
     ["perf send-bw --hosts 0,0", '--hosts: found "0,0", expected two of the hosts 0..1, as 0,1'],
     ["perf send-bw --topology none.txt", /--topology: found "none.txt", expected a file; it does not exist/],

@@ -6,12 +6,19 @@ import type { OutOfBandError } from "./outofband/OutOfBand.ts"
 
 /** Nothing has come for long: over UC and UD what is lost is not sent again. */
 export class PeerSilent extends Data.TaggedError("PeerSilent")<{
-  /** What was waited for. */
-  readonly waitedFor: string
+  /** What was waited for, in the plural. */
+  readonly waitedFor: "messages" | "writes" | "completions"
+  /** How many of them came, and how many were to come. */
+  readonly came: number
+  readonly wanted: number
+  /** Since the last. */
   readonly seconds: number
+  /** What loses them, and what helps. */
+  readonly doThis?: string | undefined
 }> {
   override get message(): string {
-    return `no ${this.waitedFor} for ${this.seconds} s: UC and UD lose for good what the network loses`
+    const { waitedFor, came, wanted, seconds } = this
+    return `${came} of ${wanted} ${waitedFor} came, then none for ${seconds} s`
   }
 }
 
@@ -23,6 +30,8 @@ export class WrongOctets extends Data.TaggedError("WrongOctets")<{
   readonly offset: number
   readonly found: number
   readonly expected: string
+  /** What a network does to make it so. */
+  readonly doThis?: string | undefined
 }> {
   override get message(): string {
     const { number, offset, found, expected } = this

@@ -148,6 +148,12 @@ export const sizesOf = (settings: PerfSettings, mtuBytes: number): ReadonlyArray
   throw refuse("bytes", String(bytes), `at most ${mtuBytes}, the path MTU, for datagrams`)
 }
 
+/** Most completions of one queue pair that may wait at once, on either side. */
+export const completionsOf = ({ verb, kind, bidirectional, txDepth, rxDepth }: PerfSettings): number => {
+  if (verb !== "send") return txDepth
+  return kind === "lat" || bidirectional ? txDepth + rxDepth : Math.max(txDepth, rxDepth)
+}
+
 /** Requests that one completion stands for, for messages of a size. */
 export const moderationOf = ({ kind, moderation, txDepth }: PerfSettings, bytes: number): number => {
   if (kind === "lat") return 1

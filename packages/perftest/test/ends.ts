@@ -54,6 +54,12 @@ export const simulated = <A, B, E, F>(
 /** The outcome of a program that succeeds. */
 export const succeeds = <A, E>(program: Effect.Effect<A, E>): Promise<A> => Effect.runPromise(program)
 
+/** The error of one that does not. */
+export const errorOf = <A, E extends { readonly message: string }>(
+  program: Effect.Effect<A, E>,
+): Promise<{ readonly message: string; readonly doThis?: string | undefined }> =>
+  Effect.runPromise(Effect.flip(program))
+
 /** The message of the error of one that does not. */
 export const failureOf = async <A, E extends { readonly message: string }>(
   program: Effect.Effect<A, E>,

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { describe, expect, test } from "vitest"
 import { type PerfOptions, perf, perfSettings, perfTests } from "../src/index.ts"
-import { end, failureOf, measured, PS_PER_BYTE, simulated, succeeds } from "./ends.ts"
+import { end, errorOf, failureOf, measured, PS_PER_BYTE, simulated, succeeds } from "./ends.ts"
 
 /** Octets of a RoCEv2 frame on the wire: preamble and gap 20, Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4. */
 const FRAME = 82
@@ -120,8 +120,17 @@ describe("a simulated network that loses, repeats and reorders", { timeout: 30_0
   test("datagrams that are lost are given up", async () => {
     const options = { test: "send-lat", connection: "ud", iterations: 500 } as const
     expect(await failureOf(measured(options, { faults: { loss: 0.05 } }))).toMatch(
-      /^no completion for 10 s|the peer closed the connection/,
+      /^\d{1,3} of 500 messages came, then none for 10 s$/,
     )
+  })
+
+  test("a receiver of a bandwidth test says how many of its messages came, and what helps", async () => {
+    const options = { test: "send-bw", connection: "ud", iterations: 500 } as const
+    const server = end("server", (device, connection) => perf(device, connection, "server", perfSettings(options)))
+    const client = end("client", (device, connection) => perf(device, connection, "client", perfSettings(options)))
+    const error = await errorOf(simulated(Effect.exit(client), server, { faults: { loss: 0.05 } }))
+    expect(error.message).toMatch(/^4\d\d of 500 messages came, then none for 10 s$/)
+    expect(error.doThis).toMatch(/fewer in flight lose less, --tx-depth \(-t\)$/)
   })
 })
 
@@ -131,6 +140,22 @@ describe("what cannot be is told", () => {
     expect(await failureOf(measured(options))).toBe(
       "bytes: found 3000, expected at most 2048, the path MTU, for datagrams",
     )
+  })
+
+  test.each<[PerfOptions, string]>([
+    [{ test: "send-bw", queuePairs: 64 }, "63: each has up to 512 completions (--tx-depth, --iters), and 32767 fit"],
+    [
+      { test: "send-bw", queuePairs: 52, bidirectional: true },
+      "51: each has up to 640 completions (--tx-depth, --iters), and 32767 fit",
+    ],
+    [{ test: "write-bw", queuePairs: 256 }, "255: each has up to 128 completions (--tx-depth, --iters), and 32767 fit"],
+  ])("more queue pairs than completions fit, before anybody is spoken to: %o", async (options, most) => {
+    expect(await failureOf(measured(options))).toBe(`queuePairs: found ${options.queuePairs}, expected at most ${most}`)
+  })
+
+  test("as many queue pairs as are said to fit do", async () => {
+    const { value } = await succeeds(measured({ test: "send-bw", queuePairs: 63, iterations: 520, bytes: 8 }))
+    expect(value.client.bandwidths[0]?.iterations).toBe(63 * 520)
   })
 
   test("an address that the port does not have, before anybody is spoken to", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { PingpongSettingError, type PingpongType, pingpongSettings, pingpongTypes } from "../src/index.ts"
 import { checkMessage, checkPattern, fillPattern } from "../src/pingpong/Pattern.ts"
-import { failureOf, pingponged, succeeds } from "./ends.ts"
+import { errorOf, failureOf, pingponged, succeeds } from "./ends.ts"
 
 describe("pingpong", { timeout: 30_000 }, () => {
   test.each(pingpongTypes)("%s: every octet of every message is right", async (type) => {
@@ -46,10 +46,17 @@ describe("pingpong", { timeout: 30_000 }, () => {
     expect(await failureOf(pingponged({ type: "rc", gidIndex: 9 }))).toBe("gidIndex: found 9, expected 0..1")
   })
 
-  test("UC loses what the network loses, and says so", async () => {
-    expect(await failureOf(pingponged({ type: "uc", iterations: 1000 }, { faults: { loss: 0.02 } }))).toBe(
-      "no completion for 10 s: UC and UD lose for good what the network loses",
-    )
+  test("UC loses what the network loses, and says how much came", async () => {
+    const error = await errorOf(pingponged({ type: "uc", iterations: 1000 }, { faults: { loss: 0.02 } }))
+    expect(error.message).toMatch(/^\d{1,3} of 1000 messages came, then none for 10 s$/)
+    expect(error.doThis).toMatch(/^UC drops for good a message of which a packet is lost, comes twice or out of order/)
+  })
+
+  test("UD takes a datagram that comes twice for the next one, and says so", async () => {
+    const faults = { duplication: 0.2 }
+    const error = await errorOf(pingponged({ type: "ud", iterations: 300, check: true }, { faults }))
+    expect(error.message).toMatch(/^message \d+, octet 1: found 0x[0-9a-f]+, expected 0x[0-9a-f]+$/)
+    expect(error.doThis).toMatch(/takes a datagram that comes twice for the next message/)
   })
 })
 

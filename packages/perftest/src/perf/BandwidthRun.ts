@@ -4,7 +4,7 @@ import { bandwidthResult, receivedResult } from "../Bandwidth.ts"
 import type { PerftestResults } from "../outofband/PerftestMessages.ts"
 import { type ProgramError, posting, workFailed } from "../ProgramError.ts"
 import { moderationOf } from "../Settings.ts"
-import { nextCompletion } from "./nextCompletion.ts"
+import { LOST_IN_FLIGHT, nextCompletion, type Progress } from "./nextCompletion.ts"
 import type { PerfPeer, PerfSide } from "./PerfSide.ts"
 import { RECEIVE_FIRST, receiveRequest, type SendWork, sendRequest } from "./Requests.ts"
 
@@ -53,6 +53,11 @@ class Posting {
     }
   }
 
+  get progress(): Progress {
+    const wanted = this.#side.settings.iterations * this.#posted.length
+    return { waitedFor: "completions", came: this.#completedPs.length, wanted }
+  }
+
   complete(index: number, now: Time): void {
     const before = this.#completed[index]!
     const count = Math.min(this.#moderation, this.#side.settings.iterations - before)
@@ -93,6 +98,10 @@ class Receiving {
 
   get isDone(): boolean {
     return this.#count === this.#most
+  }
+
+  get progress(): Progress {
+    return { waitedFor: "messages", came: this.#count, wanted: this.#most, doThis: LOST_IN_FLIGHT }
   }
 
   /** @throws VerbsError */
@@ -136,11 +145,13 @@ export class BandwidthRun {
       else receives?.complete(id - RECEIVE_FIRST, context.now)
     }
     const isDone = () => (posts?.isDone ?? true) && (receives?.isDone ?? true)
+    // One of the two is there, and requests that are posted complete of themselves.
+    const progress = () => (receives?.isDone === false ? receives : posts!).progress
     return Effect.gen(function* () {
       for (;;) {
         if (posts !== undefined) yield* posting(() => posts.fill())
         if (isDone()) break
-        let completion: Completion | undefined = yield* nextCompletion(cq, settings.connection)
+        let completion: Completion | undefined = yield* nextCompletion(cq, settings.connection, progress)
         for (; completion !== undefined; completion = cq.pollOne()) {
           const one = completion
           if (one.status !== WcStatus.Success) return yield* workFailed(settings.verb, one, queuePairs)

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { type LatencyResult, latencyResult } from "../Latency.ts"
 import { type ProgramError, posting, workFailed } from "../ProgramError.ts"
 import { memoryWritten } from "./memoryWritten.ts"
-import { nextCompletion } from "./nextCompletion.ts"
+import { LOST_ALONE, nextCompletion, type Progress } from "./nextCompletion.ts"
 import { type PerfPeer, type PerfSide, receiveOffset, sendOffset } from "./PerfSide.ts"
 import { RECEIVE_FIRST, receiveRequest, sendRequest } from "./Requests.ts"
 
@@ -17,6 +17,8 @@ export class LatencyRun {
   /** Completions that have come and were not waited for yet. */
   #sent = 0
   #received = 0
+  /** Messages of the peer that were waited for, and came. */
+  #came = 0
 
   /** @throws VerbsError */
   constructor(side: PerfSide, peer: PerfPeer, bytes: number, isClient: boolean) {
@@ -88,11 +90,15 @@ export class LatencyRun {
     return Effect.gen(function* () {
       let received = 0
       let sent = 0
+      const progress = (): Progress => ({
+        ...{ waitedFor: "writes", came: received - 1, wanted: iterations },
+        doThis: connection === "rc" ? undefined : LOST_ALONE,
+      })
       while (sent < iterations || received < iterations) {
         if (received < iterations && !(sent === 0 && !isClient)) {
           received++
           const wanted = received & 0xff
-          yield* memoryWritten(region, connection, () => region.octets[incoming] === wanted)
+          yield* memoryWritten(region, connection, progress, () => region.octets[incoming] === wanted)
         }
         if (sent < iterations) {
           sent++
@@ -123,7 +129,10 @@ export class LatencyRun {
   get #awaitReceive(): Effect.Effect<void, ProgramError> {
     return this.#await(
       () => this.#received > 0,
-      () => this.#received--,
+      () => {
+        this.#received--
+        this.#came++
+      },
     )
   }
 
@@ -134,9 +143,12 @@ export class LatencyRun {
       if (id < RECEIVE_FIRST) this.#sent++
       else this.#received++
     }
+    const progress = (): Progress => ({
+      ...{ waitedFor: "messages", came: this.#came, wanted: settings.iterations, doThis: LOST_ALONE },
+    })
     return Effect.gen(function* () {
       while (!isThere()) {
-        const completion = yield* nextCompletion(cq, settings.connection)
+        const completion = yield* nextCompletion(cq, settings.connection, progress)
         if (completion.status !== WcStatus.Success) return yield* workFailed(settings.verb, completion, queuePairs)
         note(completion)
       }

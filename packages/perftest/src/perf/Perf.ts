@@ -6,7 +6,7 @@ import { type OutOfBandConnection, type OutOfBandError, part, peerLeft } from ".
 import type { PerftestKeys, PerftestResults } from "../outofband/PerftestMessages.ts"
 import { PerftestSession, type Role } from "../outofband/PerftestSession.ts"
 import { type ProgramError, posting } from "../ProgramError.ts"
-import { PerfSettingError, type PerfSettings, sizesOf } from "../Settings.ts"
+import { completionsOf, PerfSettingError, type PerfSettings, sizesOf } from "../Settings.ts"
 import { BandwidthRun, NOTHING } from "./BandwidthRun.ts"
 import { LatencyRun } from "./LatencyRun.ts"
 import { connectSide, makeSide, type PerfPeer, type PerfSide } from "./PerfSide.ts"
@@ -58,6 +58,14 @@ export const perf = (
     if (gidIndex !== undefined && !context.gids.some(({ index }) => index === gidIndex)) {
       const expected = `0..${context.gids.length - 1}`
       return yield* new PerfSettingError({ option: "gidIndex", found: String(gidIndex), expected })
+    }
+    const { maxCqe } = context.attributes.limits
+    const completions = completionsOf(settings)
+    const queuePairsMost = Math.floor(maxCqe / completions)
+    if (settings.queuePairs > queuePairsMost) {
+      const why = `each has up to ${completions} completions (--tx-depth, --iters), and ${maxCqe} fit`
+      const expected = `at most ${queuePairsMost}: ${why}`
+      return yield* new PerfSettingError({ option: "queuePairs", found: String(settings.queuePairs), expected })
     }
     const agreed = yield* session.introduce(mtuBytes)
     const sizes = yield* trying(() => sizesOf(settings, agreed.mtuBytes))

@@ -9,7 +9,7 @@ import {
 import { Effect, type Scope } from "effect"
 import { OutOfBandError } from "../outofband/OutOfBand.ts"
 import type { PerftestKeys } from "../outofband/PerftestMessages.ts"
-import type { PerfSettings } from "../Settings.ts"
+import { completionsOf, type PerfSettings } from "../Settings.ts"
 
 /** What a datagram's receive has in front of it. */
 export const GRH_BYTES = 40
@@ -70,7 +70,7 @@ export const makeSide = (
     const { gid } = yield* context.gid(gidIndex)
     const domain = yield* context.protectionDomain
     const receives = verb === "send" ? rxDepth : 0
-    const cq = yield* context.completionQueue(count * (txDepth + receives))
+    const cq = yield* context.completionQueue(count * completionsOf(settings))
     const bufferBytes = Math.max(bytes, agreed.bufferBytes) + (connection === "ud" ? GRH_BYTES : 0)
     const region = yield* domain.memory(2 * count * bufferBytes, ACCESS[verb])
     const capabilities = {

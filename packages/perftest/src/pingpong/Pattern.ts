@@ -19,19 +19,21 @@ export const fillPattern = (octets: Uint8Array, round: number): void => {
   for (let offset = 0; offset < octets.length; offset++) octets[offset] = octetAt(round, offset)
 }
 
-/** The first octet that is not as `fillPattern` has it. */
-export const checkPattern = (octets: Uint8Array, round: number, number: number): Wrong | undefined => {
+/** The first octet that is not as `fillPattern` has it. @param doThis what a network does to make it so */
+export const checkPattern = (octets: Uint8Array, round: number, number: number, doThis?: string): Wrong | undefined => {
   for (let offset = 0; offset < octets.length; offset++) {
     const found = octets[offset]!
     const wanted = octetAt(round, offset)
-    if (found !== wanted) return new WrongOctets({ number, offset, found, expected: `0x${wanted.toString(16)}` })
+    if (found !== wanted) {
+      return new WrongOctets({ number, offset, found, expected: `0x${wanted.toString(16)}`, doThis })
+    }
   }
   return undefined
 }
 
 /** What a server is sent: by a client of this package, or by one of libibverbs, which fills with one octet, and with `-c` marks pages. */
-export const checkMessage = (octets: Uint8Array, round: number, number: number): Wrong | undefined => {
-  const ours = checkPattern(octets, round, number)
+export const checkMessage = (octets: Uint8Array, round: number, number: number, doThis?: string): Wrong | undefined => {
+  const ours = checkPattern(octets, round, number, doThis)
   if (ours === undefined || isLinux(octets, LINUX_FILL) || isLinux(octets, 0)) return undefined
   return ours
 }

@@ -3,8 +3,9 @@ import type { QueuePair } from "@rdmakit/verbs"
 import { Effect } from "effect"
 import type { Role } from "../outofband/PerftestSession.ts"
 import { type ProgramError, posting, type WrongOctets, workFailed } from "../ProgramError.ts"
-import { nextCompletion } from "../perf/nextCompletion.ts"
+import { nextCompletion, type Progress } from "../perf/nextCompletion.ts"
 import { checkMessage, checkPattern, fillPattern } from "./Pattern.ts"
+import type { PingpongType } from "./PingpongOptions.ts"
 import { GRH_BYTES, type PingpongSide } from "./PingpongSide.ts"
 
 type SendWork = Parameters<QueuePair["postSend"]>[0]
@@ -13,6 +14,14 @@ type SendWork = Parameters<QueuePair["postSend"]>[0]
 const RECEIVE_FIRST = 1 << 20
 const SEND = 1
 const RECEIVE = 2
+
+/** What a network does to messages that nothing puts right. */
+const UNORDERED: Readonly<Record<PingpongType, string | undefined>> = {
+  rc: undefined,
+  uc: "UC drops for good a message of which a packet is lost, comes twice or out of order; rc repairs it",
+  ud: "UD loses for good what the network loses, and takes a datagram that comes twice for the next message; rc repairs it",
+  srq: undefined,
+}
 
 /** The exchange itself: counts, and posts, as the loop of the examples of libibverbs. */
 export class PingpongRun {
@@ -61,11 +70,14 @@ export class PingpongRun {
       if (this.#role === "client") for (let index = 0; index < queuePairs.length; index++) this.#send(index)
     }
     const take = (completion: Completion) => this.#take(completion)
+    const progress = (): Progress => ({
+      ...{ waitedFor: "messages", came: this.#received, wanted: iterations, doThis: UNORDERED[connection] },
+    })
     const hasAll = () => this.#received >= iterations
     return Effect.gen(function* () {
       yield* posting(begin)
       while (!isDone()) {
-        let completion: Completion | undefined = yield* nextCompletion(cq, connection)
+        let completion: Completion | undefined = yield* nextCompletion(cq, connection, progress)
         for (; completion !== undefined; completion = cq.pollOne()) {
           const one = completion
           if (one.status !== WcStatus.Success) {
@@ -105,7 +117,7 @@ export class PingpongRun {
     // A server has begun as many rounds as it has answered.
     const round = this.#roundOf(isClient ? this.#rounds[index]! - 1 : this.#rounds[index]!)
     const check = isClient ? checkPattern : checkMessage
-    const wrong = settings.check ? check(octets, round, number) : undefined
+    const wrong = settings.check ? check(octets, round, number, UNORDERED[settings.type]) : undefined
     if (isClient) this.#free.push(slot)
     else this.#unanswered[index] = slot
     if (this.#posted <= queuePairs.length) this.postReceives()
