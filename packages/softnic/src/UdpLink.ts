@@ -8,20 +8,19 @@ import { gidOf, isGroup } from "./Address.ts"
 import type { Clock } from "./Clock.ts"
 import type { Counters } from "./Counters.ts"
 import type { Link, LinkPath } from "./Link.ts"
-import { SoftnicError } from "./SoftnicError.ts"
 import { UdpCable, type UdpPeer } from "./UdpCable.ts"
 import { UdpSocket } from "./UdpSocket.ts"
 
 export interface UdpOptions {
   /** An address of this host: `10.0.0.1`, `fd00::1`, or of loopback. It is the device's GID. */
   readonly address: string
-  /** Default 4791. All hosts have the same, or are named in `peers`. 0: any that is free. */
+  /** 0 to 65,535. Default 4791. All hosts have the same, or are named in `peers`. 0: any that is free. */
   readonly port?: number
   /** The address that the device goes by, when it is not the socket's: with `peers`, several may share a host. */
   readonly gid?: string
   /** Addresses that are found elsewhere than under their own name at `port`. */
   readonly peers?: ReadonlyArray<UdpPeer>
-  /** MTU of the network below, of IP packets. Default 65,536 on loopback and 1,500 elsewhere. */
+  /** MTU of the network below, of IP packets, 352 to 65,536. Default 65,536 on loopback and 1,500 elsewhere. */
   readonly mtuBytes?: number
   /** SO_RCVBUF and SO_SNDBUF; the system may cut it. Default 4 MiB. */
   readonly bufferBytes?: number
@@ -90,7 +89,7 @@ export class UdpLink implements Link {
     }
   }
 
-  /** @param hostsMax most addresses that are sent to @throws SoftnicError */
+  /** @param options that `checkSoftnicOptions` took @param hostsMax most addresses that are sent to @throws SoftnicError */
   static async open(
     options: UdpOptions,
     clock: Clock,
@@ -99,16 +98,9 @@ export class UdpLink implements Link {
     through: (cable: Cable) => Cable,
   ): Promise<UdpLink> {
     const { address, port = ROCE_PORT, peers = [], bufferBytes } = options
-    const bound = gidOf(address)
-    const gid = gidOf(options.gid ?? address)
-    if (bound === undefined || bound.every((octet, at) => octet === 0 || (at >= 10 && at < 12)))
-      throw new SoftnicError("address", address, "one address of this host, as 10.0.0.1 or fd00::1")
-    if (gid === undefined) throw new SoftnicError("gid", `${options.gid}`, "an address, as 10.0.0.1 or fd00::1")
-    const wrong = peers.find((peer) => gidOf(peer.address) === undefined)
-    if (wrong !== undefined) throw new SoftnicError("peers", wrong.address, "an address, as 10.0.0.1 or fd00::1")
-    const mtuBytes = options.mtuBytes ?? (isLoopback(bound) ? LOOPBACK_MTU_BYTES : ETHERNET_MTU_BYTES)
-    const pathMtuBytes = pathMtuOf(mtuBytes)
-    if (pathMtuBytes === undefined) throw new SoftnicError("mtuBytes", `${mtuBytes}`, "352 at least")
+    const gid = gidOf(options.gid ?? address)!
+    const mtuBytes = options.mtuBytes ?? (isLoopback(gidOf(address)!) ? LOOPBACK_MTU_BYTES : ETHERNET_MTU_BYTES)
+    const pathMtuBytes = pathMtuOf(mtuBytes)!
     const socket = await UdpSocket.open({ address, port, bufferBytes }, counters)
     const places = new UdpCable(socket, clock, gid, peers, hostsMax)
     return new UdpLink(socket, places, through(places), counters, gid, address, pathMtuBytes)
