@@ -103,7 +103,7 @@ export const runEnds = <A, E>(plan: EndsPlan<A, E>) =>
     }
     const peer = yield* spawnPeer(plan.peerArguments, world.kind, input.seed)
     const place = { host: LOOPBACK, address: PEER_ADDRESS, port: peer.port }
-    const value = yield* run(peer, plan.client(place, true))
+    const value = yield* peer.beside(run(peer, plan.client(place, true)))
     return { on: world.kind, role: "client", value } as EndsOutcome<A>
   }).pipe(Effect.scoped)
 

@@ -8,7 +8,7 @@ import { Effect, Layer } from "effect"
 import { Refused } from "../Exit.ts"
 import { capturing } from "./CaptureFile.ts"
 import type { EndServices } from "./FabricWorld.ts"
-import { freePorts, startPeer } from "./PeerProcess.ts"
+import { freePorts, type PeerProcess, startPeer } from "./PeerProcess.ts"
 import { tcpOutOfBand } from "./TcpOutOfBand.ts"
 import type { WantedSoftnic } from "./World.ts"
 
@@ -56,7 +56,7 @@ const OWN = "10.255.0.1"
 export const PEER_ADDRESS = "10.255.0.2"
 const LOOPBACK = "127.0.0.1"
 
-export interface SpawnedPeer {
+export interface SpawnedPeer extends PeerProcess {
   /** Where this end is, by UDP or by TCP. */
   readonly link: SoftnicLink
   readonly place: IwarpOptions
@@ -76,10 +76,11 @@ export const spawnPeer = (args: ReadonlyArray<string>, on: "softnic" | "iwarp", 
       ...["--on", on, "--listen", "--port", String(tcp), "--seed", String((seed + 1) >>> 0)],
       ...["--address", PEER_ADDRESS, "--bind", `${LOOPBACK}:${theirs}`, "--at", `${OWN}=${LOOPBACK}:${mine}`],
     ]
-    yield* startPeer([...args, ...world])
+    const { beside } = yield* startPeer([...args, ...world])
     const peers = [{ address: PEER_ADDRESS, host: LOOPBACK, port: theirs }]
     const meeting = [{ address: PEER_ADDRESS, host: LOOPBACK, meetingPort: theirs }]
     return {
+      beside,
       link: { udp: { address: LOOPBACK, port: mine, gid: OWN, peers } },
       place: { address: OWN, host: LOOPBACK, meetingPort: mine, peers: meeting },
       port: tcp,
