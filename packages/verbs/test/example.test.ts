@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
+import { program as atomics } from "../examples/atomics.ts"
 import { program } from "../examples/twoEndpoints.ts"
 import { overTcp, real, simulated } from "../examples/worlds.ts"
 import { worlds } from "./worlds.ts"
@@ -11,6 +12,10 @@ const expected = { said: "hello", read: "written" }
 
 it.each(worlds)("the example does on $name what the README says", async ({ resultOf }) => {
   expect(await resultOf(program)).toEqual(expected)
+})
+
+it.each(worlds)("the example of atomics does on $name what the README says", async ({ resultOf }) => {
+  expect(await resultOf(atomics)).toEqual({ counted: 5n, free: 0n, taken: 7n })
 })
 
 it("the same program runs in any world", async () => {
@@ -26,6 +31,7 @@ it("the README has the examples, the first in less than 40 lines", () => {
   const example = read("../examples/twoEndpoints.ts")
   expect(read("../README.md")).toContain(example)
   expect(read("../README.md")).toContain(read("../examples/worlds.ts"))
+  expect(read("../README.md")).toContain(read("../examples/atomics.ts"))
   expect(read("../README.md")).toContain(read("../examples/manyPeers.ts"))
   expect(example.trimEnd().split("\n").length).toBeLessThan(40)
 })
