@@ -257,7 +257,7 @@ describe("what cannot be is refused", () => {
     ["perf write-lat -c uc --listen --on iwarp", "--connection: found uc with iwarp, expected rc"],
     ["pingpong srq --on iwarp", "TYPE: found srq with iwarp, expected rc"],
     ["pingpong ud --on iwarp", "TYPE: found ud with iwarp, expected rc"],
-    ["devinfo --on iwarp", "--on: found iwarp, expected fabric or softnic"],
+    ["devinfo --on iwarp", 'Invalid value for flag --on: "iwarp". Expected: "fabric" | "softnic"'],
     ["perf send-bw --address 10.0.0.1", "--address: found it with both ends, expected one end alone"],
     ["perf send-bw --listen --peer 10.0.0.1", "--listen: found it beside 10.0.0.1, expected one end"],
     [

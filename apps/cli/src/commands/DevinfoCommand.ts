@@ -1,14 +1,18 @@
-import { Command } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import { whenRun } from "./whenRun.ts"
 import { worldFlags, yes } from "./worldFlags.ts"
 
-const { on, rate, delay, topology, hosts, address, frames, mac, linkMtu, json } = worldFlags
+const { rate, delay, topology, hosts, address, frames, mac, linkMtu, json } = worldFlags
 
 export const devinfoCommand = Command.make(
   "devinfo",
   {
     verbose: yes("verbose", "All attributes, and the table of addresses", "v"),
-    ...{ on, rate, delay, topology, hosts, address, frames, mac, linkMtu, json },
+    on: Flag.Literals("on", ["fabric", "softnic"] as const).pipe(
+      Flag.withDescription("fabric: the hosts of a simulated network; softnic: this process, with real packets"),
+      Flag.optional,
+    ),
+    ...{ rate, delay, topology, hosts, address, frames, mac, linkMtu, json },
   },
   whenRun(async () => (await import("../verbs/Devinfo.ts")).devinfo),
 ).pipe(

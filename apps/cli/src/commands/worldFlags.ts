@@ -44,7 +44,11 @@ export const worldFlags = {
   ),
   linkMtu: whole("link-mtu", "softnic: bytes of an IP packet (default: 1500; loopback 65536)"),
   pcap: text("pcap", "FILE", "Write what passes as octets, for Wireshark and 'rdmakit pcap'"),
-  faults: text("faults", "LIST", "On the way in and out, as loss=2%,dup=2%,reorder=5%; fabric: slow=10Gbps too"),
+  faults: text(
+    "faults",
+    "LIST",
+    "On the way in and out, as loss=2%,dup=2%,reorder=5%; fabric: slow=10Gbps, hole=1% too",
+  ),
   seed: Flag.Int("seed").pipe(
     Flag.withMetavar("N"),
     Flag.withDescription("Of faults, and of numbers that are drawn (default: 1)"),

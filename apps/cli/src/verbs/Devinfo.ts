@@ -1,18 +1,17 @@
 import type { SoftnicLink } from "@rdmakit/softnic"
 import { formatGid, openDevice } from "@rdmakit/verbs"
 import { Effect, Option } from "effect"
-import { Refused } from "../Exit.ts"
 import { print } from "../Screen.ts"
 import { type DeviceReport, deviceLines } from "./DeviceInfo.ts"
 import { endingWell } from "./Ending.ts"
 import { runOnFabric } from "./FabricWorld.ts"
 import { runOnSoftnic } from "./SoftnicWorld.ts"
-import { type WorldInput, wantedWorld } from "./World.ts"
+import { type WantedIwarp, type WantedWorld, type WorldInput, wantedWorld } from "./World.ts"
 
 export type DevinfoInput = Pick<
   WorldInput,
-  "on" | "rate" | "delay" | "topology" | "hosts" | "address" | "frames" | "mac" | "linkMtu" | "json"
-> & { readonly verbose: boolean }
+  "rate" | "delay" | "topology" | "hosts" | "address" | "frames" | "mac" | "linkMtu" | "json"
+> & { readonly on: Option.Option<"fabric" | "softnic">; readonly verbose: boolean }
 
 const NONE = { bind: Option.none(), at: [], pcap: Option.none(), faults: Option.none(), port: Option.none(), seed: 0 }
 
@@ -20,11 +19,9 @@ export const devinfo = (input: DevinfoInput) =>
   Effect.gen(function* () {
     const { address, frames, on } = input
     const isReal = address.length > 0 || Option.isSome(frames) || Option.contains(on, "softnic")
-    const world = yield* wantedWorld({ ...input, ...NONE }, isReal ? "client" : "both")
-    if (world.kind === "iwarp") {
-      const hint = "its port is that of softnic over UDP, with connections of TCP's"
-      return yield* new Refused({ message: "--on: found iwarp, expected fabric or softnic", hint })
-    }
+    const wanted = yield* wantedWorld({ ...input, ...NONE }, isReal ? "client" : "both")
+    // What it is asked for is one of the two.
+    const world = wanted as Exclude<WantedWorld, WantedIwarp>
     const reports =
       world.kind === "fabric"
         ? yield* Effect.map(runOnFabric(world, report, report), ({ value }) => [value.client, value.server])
