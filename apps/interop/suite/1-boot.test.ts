@@ -1,9 +1,11 @@
 import { expect, it } from "vitest"
 import { openNic } from "../src/Nic.ts"
-import { ourAddress, theLab } from "./lab.ts"
+import { ourAddress, setMtu, theLab } from "./lab.ts"
 
 it("a guest boots with Soft-RoCE", async () => {
   const { guest } = await theLab()
+  // Another file may have used the guest before, with an MTU of its own.
+  await setMtu(1500)
   expect(await guest.must("/bin/rdma link")).toContain("link rxe0/1 state ACTIVE")
   const info = await guest.must("ibv_devinfo -v -d rxe0")
   expect(info).toContain("active_mtu:\t\t1024")
