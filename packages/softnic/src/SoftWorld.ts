@@ -19,7 +19,7 @@ export interface SoftWorldOptions {
   readonly baseRttPs?: Time
   /**
    * After a packet arrived the event loop does not sleep for so long, ps: the next is taken without being woken for. It
-   * costs a processor while packets come at least that often. Default 0: it always sleeps.
+   * costs a processor while packets come at least that often. 0 to 1e12. Default 0: it always sleeps.
    */
   readonly awakePs?: Time
 }
