@@ -1,36 +1,40 @@
 import { NEVER, type Time } from "@rdmakit/protocol"
 import { NOWHERE, type Placed } from "./Placed.ts"
 
+const FIRST = 16
+
 /**
  * Items by time, the earliest first; equal times leave in the order they came. An item is in it once at most, and knows
  * where: each change costs the logarithm of the size.
  */
 export class PaceHeap<Item extends Placed> {
-  private readonly items: Array<Item> = []
-  private times = new Float64Array(16)
-  private orders = new Float64Array(16)
+  size = 0
+  /** Arrays of one length, whatever the size: to change an array's length costs a call into the runtime. */
+  private items: Array<Item | undefined> = new Array(FIRST).fill(undefined)
+  private times = new Float64Array(FIRST)
+  private orders = new Float64Array(FIRST)
   private order = 0
 
-  get size(): number {
-    return this.items.length
-  }
   /** Earliest time; NEVER when empty. */
   get least(): Time {
-    return this.items.length === 0 ? NEVER : this.times[0]!
+    return this.size === 0 ? NEVER : this.times[0]!
   }
 
   push(item: Item, time: Time): void {
-    const at = this.items.length
+    const at = this.size
     if (at === this.times.length) this.grow()
-    this.items.push(item)
+    this.size = at + 1
     this.rise(at, item, time, this.order++)
   }
 
   /** Takes the earliest item out; there must be one. */
   pop(): Item {
-    const top = this.items[0]!
-    const last = this.items.pop()!
-    const count = this.items.length
+    const { items } = this
+    const top = items[0]!
+    const count = this.size - 1
+    const last = items[count]!
+    items[count] = undefined
+    this.size = count
     if (count > 0) this.sink(0, last, this.times[count]!, this.orders[count]!)
     top.place = NOWHERE
     return top
@@ -66,7 +70,7 @@ export class PaceHeap<Item extends Placed> {
 
   /** Puts an item where it belongs, between the hole at `hole` and the leaves. */
   private sink(hole: number, item: Item, time: Time, order: number): void {
-    const count = this.items.length
+    const count = this.size
     let at = hole
     for (let child = 2 * at + 1; child < count; child = 2 * at + 1) {
       if (child + 1 < count && this.before(child + 1, child)) child++
@@ -85,6 +89,7 @@ export class PaceHeap<Item extends Placed> {
   }
 
   private grow(): void {
+    this.items = [...this.items, ...new Array(this.size).fill(undefined)]
     const times = new Float64Array(this.times.length * 2)
     times.set(this.times)
     this.times = times

@@ -3,21 +3,19 @@ import type { NicQueuePair } from "./Endpoints.ts"
 import { HostNic, type HostNicOptions } from "./HostNic.ts"
 import { PaceHeap } from "./PaceHeap.ts"
 import { NOWHERE, type Placed } from "./Placed.ts"
+import { Ring } from "./Ring.ts"
 
 const PRIORITIES = 8
+
 /** `place` of a queue pair that stands in a ready list; one that is paced has its index in the heap. */
 const READY = -2
-/** A ready list drops those that have left it once there are this many. */
-const SLACK = 1024
 
 /** One port's queue pairs: those that may send now, by priority and in turn; and those whose pacing time is to come. */
 class PortList<Q extends Placed> {
   /** Bit p: somebody of priority p is ready. */
   mask = 0
   readonly paced = new PaceHeap<Q>()
-  private readonly ready: ReadonlyArray<Array<Q>> = Array.from({ length: PRIORITIES }, () => [])
-  /** Index of the next in turn, for each priority. */
-  private readonly heads = new Int32Array(PRIORITIES)
+  private readonly ready: ReadonlyArray<Ring<Q>> = Array.from({ length: PRIORITIES }, () => new Ring<Q>())
 
   push(priority: number, endpoint: Q): void {
     endpoint.place = READY
@@ -27,20 +25,10 @@ class PortList<Q extends Placed> {
 
   /** Takes out the next in turn; there must be one. */
   shift(priority: number): Q {
-    const list = this.ready[priority]!
-    const head = this.heads[priority]!
-    const endpoint = list[head]!
+    const ring = this.ready[priority]!
+    const endpoint = ring.shift()
     endpoint.place = NOWHERE
-    let next = head + 1
-    if (next === list.length) {
-      list.length = 0
-      next = 0
-      this.mask &= ~(1 << priority)
-    } else if (next >= SLACK) {
-      list.splice(0, next)
-      next = 0
-    }
-    this.heads[priority] = next
+    if (ring.isEmpty) this.mask &= ~(1 << priority)
     return endpoint
   }
 

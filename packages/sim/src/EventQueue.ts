@@ -1,4 +1,4 @@
-import type { Time } from "@rdmakit/protocol"
+import { NEVER, type Time } from "@rdmakit/protocol"
 
 /** A node is 16 bytes: time (a double), order number, next node in its slot. */
 const NODE_SHIFT = 2
@@ -54,7 +54,7 @@ export class EventQueue {
   /** Nodes that lay beyond the wheel when they were scheduled. */
   private readonly heap: Array<number> = []
   /** Start of the open slot, ps. */
-  private start = 0
+  private start: Time
   /** Order numbers are words: the next one, and the one that keys count from. */
   private nextOrder = 0
   private baseOrder = 0
@@ -77,6 +77,9 @@ export class EventQueue {
     const buffer = new ArrayBuffer(this.capacity * 16)
     this.f64 = new Float64Array(buffer)
     this.i32 = new Int32Array(buffer)
+    // Known to be a double from the first event on: times outgrow small integers in the middle of a run.
+    this.start = NEVER
+    this.start = 0
   }
 
   /** Takes order numbers, `count` in a row; the first of them. */
