@@ -4,12 +4,12 @@ import {
   EXTENSION_SHIFT,
   FLOW,
   HOP_SHIFT,
+  INGRESS,
   META,
   NODES,
   PATH_SHIFT,
   PAYLOAD_BYTES,
   PLACE,
-  PORTS_MAX,
   PSN,
   RECORD_SHIFT,
   STAMP_F64,
@@ -21,8 +21,6 @@ import { Flag } from "./Opcode.ts"
 import type { PacketPool } from "./PacketPool.ts"
 import { BORROWED, type PayloadPlace } from "./Payloads.ts"
 import { packHop, unpackHops } from "./Telemetry.ts"
-
-const INGRESS = PORTS_MAX - 1
 
 /**
  * A cursor over one packet of a pool. One cursor serves a whole world: `at(handle)` moves it, the accessors read and

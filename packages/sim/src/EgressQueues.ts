@@ -44,7 +44,7 @@ export class EgressQueues {
     let bytes = 0
     while (handle >= 0) {
       const record = handle << Layout.RECORD_SHIFT
-      const from = words[record | Layout.PLACE]! & (Layout.PORTS_MAX - 1)
+      const from = words[record | Layout.PLACE]! & Layout.INGRESS
       if (from === ingress) bytes += words[record | Layout.WIRE_BYTES]!
       handle = words[record | Layout.NEXT]!
     }

@@ -234,7 +234,7 @@ export class ExactKernel extends Pausing implements SwitchPorts, NicPorts {
     }
     this.packetHops++
     words[record | Layout.PSN] = (words[record | Layout.PSN]! + (1 << Layout.HOP_SHIFT)) | 0
-    words[record | Layout.PLACE] = (words[record | Layout.PLACE]! & ~(Layout.PORTS_MAX - 1)) | port
+    words[record | Layout.PLACE] = (words[record | Layout.PLACE]! & ~Layout.INGRESS) | port
     if (this.isFree(base, queue)) {
       // Straight through: what it would add to the bytes held it takes away at once.
       if (queue !== 0) ports[base | P.STATE] = queue << P.LAST_SHIFT

@@ -180,7 +180,7 @@ export abstract class Transmitter {
     const { words } = this.pool
     const record = handle << Layout.RECORD_SHIFT
     if (queue !== 0) {
-      const ingress = (words[record | Layout.PLACE]! & (Layout.PORTS_MAX - 1)) << P.POLICY_SHIFT
+      const ingress = (words[record | Layout.PLACE]! & Layout.INGRESS) << P.POLICY_SHIFT
       const held = policyWords[ingress + Shortcut.Held + queue]!
       if (held > policyWords[ingress + Shortcut.Limit]! || !this.queues.isUnmarked(port, queue)) return false
       policyWords[ingress + Shortcut.Held + queue] = held - words[record | Layout.WIRE_BYTES]!
