@@ -64,12 +64,11 @@ export function packHop(
     words[at] = ns | ((sent >> 12) << 24)
     words[at + 1] = (sent & 0xfff) | (queue << 12) | (rateCode << 29)
   } else {
-    const timeHigh = Math.floor(time / TWO_32)
-    const sentHigh = Math.floor(sentBytes / TWO_32)
-    words[at] = time - timeHigh * TWO_32
-    words[at + 1] = sentBytes - sentHigh * TWO_32
+    // Bit operations take numbers modulo 2^32, and drop what is behind the point.
+    words[at] = time | 0
+    words[at + 1] = sentBytes | 0
     words[at + 2] = queueBytes
-    words[at + 3] = (timeHigh & 0xff) | ((sentHigh & 0xff) << 8) | (rateCode << 16)
+    words[at + 3] = ((time / TWO_32) & 0xff) | (((sentBytes / TWO_32) & 0xff) << 8) | (rateCode << 16)
   }
 }
 
