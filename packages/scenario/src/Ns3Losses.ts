@@ -1,9 +1,12 @@
 import type { Ns3Config } from "@rdmakit/ns3"
 import { Mrg32k3a } from "@rdmakit/units"
 
-/** The stream that third.cc gives every error model, and ns-3's run number. */
+/** ns-3's RngSeed, and its RngRun where nothing else is asked for. */
+export const RNG_SEED = 1
+export const FIRST_RUN = 1
+
+/** The stream that third.cc gives every error model. */
 const STREAM = 50
-const RUN = 1
 
 /** Random variables that each error model uses up of those handed out in turn: its own, and the one put in its place. */
 const VARIABLES = 2
@@ -14,14 +17,17 @@ const VARIABLES = 2
  * ERROR_RATE_PER_LINK. Every model draws the same numbers, for each is given stream 50. Undefined: nothing is ever lost.
  *
  * @param rates error rates of the topology's links, by link
+ * @param seed runs after the simulator's first
  */
 export const ns3Losses = (
   { errorRatePerLink }: Pick<Ns3Config, "errorRatePerLink">,
   rates: ReadonlyArray<number>,
+  seed: number,
 ): ((port: number) => boolean) | undefined => {
   if (errorRatePerLink === 0 && rates.every((rate) => rate === 0)) return undefined
-  const shared = Mrg32k3a.assigned(1, STREAM, RUN)
-  const models = rates.map((rate) => (rate > 0 ? Mrg32k3a.assigned(1, STREAM, RUN) : shared))
+  const model = () => Mrg32k3a.assigned(RNG_SEED, STREAM, FIRST_RUN + seed)
+  const shared = model()
+  const models = rates.map((rate) => (rate > 0 ? model() : shared))
   const chances = rates.map((rate) => rate || errorRatePerLink)
   return (port) => {
     const rate = chances[port >> 1]!

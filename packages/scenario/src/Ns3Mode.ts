@@ -24,7 +24,7 @@ import type { Graph, Ports, Routes } from "@rdmakit/topology"
 import { ns3Framing, type RcConfig, rcConfig, rcFlows, type TelemetryKind } from "@rdmakit/transport-ib"
 import { GlibcRandom, ns3TxNanoseconds, StreamSequence } from "@rdmakit/units"
 import { ns3HeadroomBytes } from "./Ns3Checks.ts"
-import { ns3Losses, ns3LossVariables } from "./Ns3Losses.ts"
+import { FIRST_RUN, ns3Losses, ns3LossVariables, RNG_SEED } from "./Ns3Losses.ts"
 
 /** The next hops of the HPCC simulator: descending, one link between two nodes. */
 export const ns3Routes = { order: "descending", parallel: "last" } as const
@@ -135,6 +135,8 @@ export interface Ns3Extras {
   readonly lossRates?: ReadonlyArray<number>
   /** Of the network, where they are known: `ns3Routes`. */
   readonly routes?: Routes
+  /** Of the simulator's random numbers it is the run (RngRun), from its first on. Default 0: that first one, RngRun 1. */
+  readonly seed?: number
 }
 
 /** Connections as the simulator has them. */
@@ -170,8 +172,8 @@ export const ns3Connections = (
  * arithmetic in whole nanoseconds, its order of ties, its random streams.
  */
 export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths, extras: Ns3Extras = {}): WorldParts {
-  const { controller: own, lossRates = graph.links.map(() => 0), routes = ns3Routes } = extras
-  const isLost = ns3Losses(config, lossRates)
+  const { controller: own, lossRates = graph.links.map(() => 0), routes = ns3Routes, seed = 0 } = extras
+  const isLost = ns3Losses(config, lossRates, seed)
   const random = new GlibcRandom()
   const controller = own ?? controllerOf(config, random)
   return {
@@ -179,9 +181,12 @@ export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths, extra
     routes,
     transport: rcFlows(ns3Connections(config, graph, paths, controller)),
     controller,
-    makeSwitch: ns3Switches(config, graph, paths.maxRttNs, random, ns3LossVariables(lossRates)),
+    makeSwitch: ns3Switches(config, graph, paths.maxRttNs, random, {
+      variables: ns3LossVariables(lossRates),
+      seed,
+    }),
     makeNic: (options) => new RoundRobinNic(options),
-    path: ns3PathInfo(config, paths),
+    path: ns3PathInfo(config, paths, seed),
     choosePort: (source, destination, ports, count) => ns3QueuePairHash(source, destination, ports) % count,
     serializationPs: transmissionPs,
     discipline: "round-robin",
@@ -190,7 +195,7 @@ export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths, extra
     telemetryRates: INT_RATES,
     controlPauseMask: config.ackHighPriority ? 1 : 1 << ACK_QUEUE,
     startEvents: 2,
-    seed: 0,
+    seed,
     ...(isLost === undefined ? {} : { isLost }),
     ...(config.linkDown === undefined ? {} : { faults: linkDown(config.linkDown, graph) }),
   }
@@ -222,7 +227,7 @@ const tailLossTimeoutPs = (config: Ns3Config, graph: Graph, paths: Ns3Paths): Ti
 }
 
 const ns3PathInfo =
-  (config: Ns3Config, paths: Ns3Paths) =>
+  (config: Ns3Config, paths: Ns3Paths, seed: number) =>
   (flow: number, source: number, destination: number, lineRateBps: number): PathInfo => {
     const { rttNs, bdpBytes } = config.globalT
       ? { rttNs: paths.maxRttNs, bdpBytes: paths.maxBdpBytes }
@@ -236,7 +241,7 @@ const ns3PathInfo =
       timeModulusPs,
       bytesModulus,
       flow,
-      seed: 0,
+      seed,
     }
   }
 
@@ -246,14 +251,14 @@ function ns3Switches(
   graph: Graph,
   maxRttNs: number,
   random: GlibcRandom,
-  variables: number,
+  { variables, seed }: { readonly variables: number; readonly seed: number },
 ): WorldParts["makeSwitch"] {
   let shared:
     | { ecn: EcnMarker | undefined; stamper: TelemetryStamper | undefined; pint: Ns3PintStamper | undefined }
     | undefined
   return ({ node, kernel, ports, routes }) => {
     if (shared === undefined) {
-      const streams = new StreamSequence(1, 6 * graph.nodes + 2 + variables, 1)
+      const streams = new StreamSequence(RNG_SEED, 6 * graph.nodes + 2 + variables, FIRST_RUN + seed)
       // Each frame draws an IP identification, whose value is unused, from a stream of its own.
       kernel.onPfcSent = () => streams.skip(1)
       shared = {

@@ -35,6 +35,7 @@ export interface Ns3Files {
 }
 
 interface Ns3Options {
+  /** The run of ns-3's generator (RngRun) less one, which DCQCN's marks and losses are drawn from. Default 0. */
   readonly seed?: number
   readonly kernel?: KernelName
   readonly onTrace?: TrSink
@@ -64,8 +65,7 @@ export class Ns3Simulation implements Run {
     const delays = new Ns3Delays(inputs.routes, inputs.ports, config.payloadBytes)
     const lossRates = inputs.topology.links.map((link) => link.lossRate)
     const parts = {
-      ...ns3Parts(config, graph, delays, { controller: inputs.controller, lossRates, routes: inputs.routes }),
-      seed,
+      ...ns3Parts(config, graph, delays, { controller: inputs.controller, lossRates, routes: inputs.routes, seed }),
       ...(kernel === undefined ? {} : { kernel }),
     }
     const world = new World(parts, new FlowTable(flowsOf(inputs.flows)))

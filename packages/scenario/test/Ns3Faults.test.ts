@@ -7,22 +7,25 @@ import { referenceInputs, runReference } from "./reference.ts"
 describe("ERROR_RATE_PER_LINK", () => {
   it("draws from stream 50 of those that are asked for by number, frame by frame", () => {
     const draws = Mrg32k3a.assigned(1, 50, 1)
-    const isLost = ns3Losses({ errorRatePerLink: 0.25 }, [0, 0])!
+    const isLost = ns3Losses({ errorRatePerLink: 0.25 }, [0, 0], 0)!
     const lost = Array.from({ length: 40 }, (_, frame) => isLost(frame % 4))
     expect(lost).toEqual(lost.map(() => draws.uniform() < 0.25))
     expect(new Set(lost).size).toBe(2)
+    const third = Mrg32k3a.assigned(1, 50, 3)
+    const isLostThere = ns3Losses({ errorRatePerLink: 0.25 }, [0, 0], 2)!
+    expect(lost.map((_, frame) => isLostThere(frame % 4))).toEqual(lost.map(() => third.uniform() < 0.25))
   })
 
   it("a link with a rate of its own has a model of its own, which draws the same numbers", () => {
     const draws = Mrg32k3a.assigned(1, 50, 1)
-    const isLost = ns3Losses({ errorRatePerLink: 0 }, [0.5, 0.5, 0])!
+    const isLost = ns3Losses({ errorRatePerLink: 0 }, [0.5, 0.5, 0], 0)!
     for (let frame = 0; frame < 20; frame++) {
       const lost = draws.uniform() < 0.5
       // Link 0, whichever way; link 1 is as far in its own draws; link 2 loses nothing.
       expect([isLost(frame & 1), isLost(2), isLost(4)]).toEqual([lost, lost, false])
     }
     expect(ns3LossVariables([0.5, 0.5, 0])).toBe(4)
-    expect(ns3Losses({ errorRatePerLink: 0 }, [0, 0])).toBeUndefined()
+    expect(ns3Losses({ errorRatePerLink: 0 }, [0, 0], 0)).toBeUndefined()
   })
 
   it.each(["hpcc", "timely", "dcqcn"])("%s recovers from what is lost", (mode) => {

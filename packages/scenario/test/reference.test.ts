@@ -2,8 +2,9 @@ import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { compareTr } from "@rdmakit/ns3"
+import { Ns3Simulation } from "@rdmakit/scenario"
 import { describe, expect, it } from "vitest"
-import { referenceInputs, referenceOctets, referenceText, runReference } from "./reference.ts"
+import { referenceInputs, referenceOctets, referenceText, runReference, runToEnd } from "./reference.ts"
 
 const modes = ["hpcc", "timely", "dcqcn"] as const
 
@@ -29,6 +30,19 @@ describe.each(modes)("%s: the reference's own files, byte for byte", (mode) => {
     expect(outcome.controllerActions).toBeGreaterThan(20)
     expect(simulation.world.kernel.pool.alive).toBe(0)
   })
+})
+
+it("a seed is another run of the simulator's random numbers; what draws nothing stays as it is", () => {
+  const fctOf = (mode: string, seed: number): string => {
+    const simulation = new Ns3Simulation(referenceInputs(`incast16/${mode}.config.txt`), { seed })
+    runToEnd(simulation)
+    return simulation.files().fct
+  }
+  expect(fctOf("dcqcn", 0)).toBe(referenceText("incast16/dcqcn.fct.txt"))
+  const runs = [0, 1, 2].map((seed) => fctOf("dcqcn", seed))
+  expect(new Set(runs).size).toBe(3)
+  expect(fctOf("dcqcn", 2)).toBe(runs[2])
+  expect(fctOf("hpcc", 2)).toBe(referenceText("incast16/hpcc.fct.txt"))
 })
 
 it("pfcdemo: every pause and resume of TIMELY in a small buffer", () => {

@@ -15,7 +15,7 @@ export const runCommand = Command.make(
     ),
     seed: Flag.Int("seed").pipe(
       Flag.withMetavar("N"),
-      Flag.withDescription("Seed of what is random, 0..4294967295"),
+      Flag.withDescription("Seed of what is random, 0..4294967295; of a config, RngRun less one"),
       Flag.filter(
         (seed) => seed >= 0 && seed <= SEED_MAX,
         () => `a whole number 0..${SEED_MAX}`,

@@ -1,0 +1,155 @@
+/**
+ * Compares native runs with the public HPCC simulator on its 320-host fabric, 7,981 flows under HPCC and under DCQCN:
+ * `node --conditions=@rdmakit/source scripts/nightly/reference.ts [RUNS]`, by default 5 a side, pooled. Our runs differ in the
+ * seed; the simulator's, which ns-3 mode is identical to, in its random numbers (RngRun) and in the flows' destination
+ * port, without which all would take the same paths. The first is the one whose output is in `testdata`.
+ *
+ * Slowdowns of both sides go by the simulator's ideal. It rounds serialization down to whole nanoseconds, which makes its
+ * links faster: by 1 % for DCQCN's packets at 100 Gb/s, by 5 % at 400. So native runs come twice: on links of the rates
+ * in the topology, for information, and on links that send a full packet in the simulator's time, which have to agree
+ * with it: p50 of each range of sizes within 2 %, p95 within 10 %, the mean completion time within 0.5 %.
+ */
+import { Effect } from "effect"
+import { quantile, sizeEnds } from "../../packages/metrics/src/index.ts"
+import { formatTopology } from "../../packages/ns3/src/index.ts"
+import { loadScenario, Ns3Simulation, ScenarioSimulation } from "../../packages/scenario/src/index.ts"
+import { memoryFiles } from "../../packages/scenario/test/memoryFiles.ts"
+import { referenceInputs, referenceText, runToEnd } from "../../packages/scenario/test/reference.ts"
+import { hpccFabric } from "../../packages/topology/src/index.ts"
+
+const runs = Number(process.argv[2] ?? 5)
+if (!(Number.isInteger(runs) && runs >= 1)) {
+  console.error("reference: expected a count of runs, a whole number")
+  process.exit(2)
+}
+
+const HOST_BPS = 100e9
+const FABRIC_BPS = 400e9
+const bars = { p50: 0.02, p95: 0.1, mean: 0.005 }
+/** Bytes of a full packet on the wire, as the simulator counts them. */
+const systems = [
+  { mode: "hpcc", packetBytes: 1090, controller: { name: "hpcc" } },
+  { mode: "dcqcn", packetBytes: 1048, controller: { name: "dcqcn", preset: "simulation" } },
+] as const
+type System = (typeof systems)[number]
+type Simulation = Ns3Simulation | ScenarioSimulation
+
+/** Completion times, ns, by flow; flows are named by their hosts, size and turn. */
+type Completions = ReadonlyMap<string, { readonly bytes: number; readonly ns: number }>
+
+const namesOf = ({ flows }: Simulation["world"]): ReadonlyArray<string> => {
+  const turns = new Map<string, number>()
+  return Array.from({ length: flows.count }, (_, i) => {
+    const name = `${flows.source[i]} ${flows.destination[i]} ${flows.bytes[i]}`
+    const turn = turns.get(name) ?? 0
+    turns.set(name, turn + 1)
+    return `${name} ${turn}`
+  })
+}
+
+const completionsOf = ({ world }: Simulation): Completions => {
+  const { flows } = world
+  return new Map(
+    namesOf(world).map((name, i) => [name, { bytes: flows.bytes[i]!, ns: flows.completionTime(i) / 1000 }]),
+  )
+}
+
+const topology = (): string => {
+  const { nodes, isSwitch, links } = hpccFabric()
+  const switches = [...isSwitch.keys()].filter((node) => isSwitch[node] === 1)
+  return formatTopology({ nodes, switches, links: links.map((link) => ({ ...link, line: 0 })) })
+}
+
+const flowFile = "fat320-fbhdp/flow.txt"
+const flowsTo = (port: number): string => referenceText(flowFile).replaceAll(/^(\d+ \d+ \d+) 100 /gm, `$1 ${port} `)
+
+/** A run of the simulator, and its ideals by flow, ns. */
+const simulated = ({ mode }: System, run: number) => {
+  const files = { "topo_fat320.txt": topology(), "trace_none.txt": "0\n", [flowFile]: flowsTo(100 + run) }
+  const simulation = new Ns3Simulation(referenceInputs(`fat320-fbhdp/${mode}.config.txt`, { files }), { seed: run })
+  const { idealPs } = runToEnd(simulation)
+  if (run === 0 && simulation.files().fct !== referenceText(`fat320-fbhdp/${mode}.fct.txt`)) {
+    console.error(`reference: ${mode}: not the simulator's output`)
+    process.exit(1)
+  }
+  const ideals = new Map(namesOf(simulation.world).map((name, i) => [name, idealPs[i]! / 1000]))
+  return { completions: completionsOf(simulation), ideals }
+}
+
+/** The rate at which a packet takes as long as it does where whole nanoseconds are counted. */
+const asRounded = (rateBps: number, bytes: number): number => (bytes * 8e9) / Math.floor((bytes * 8e9) / rateBps)
+
+const native = async ({ controller, packetBytes }: System, seed: number, rounded: boolean): Promise<Completions> => {
+  const rate = (bps: number): number => (rounded ? Math.round(asRounded(bps, packetBytes)) : bps)
+  const [host, fabric] = [rate(HOST_BPS), rate(FABRIC_BPS)]
+  const rule = (bps: number, share: number) => ({ rate: bps, kmin: 400e3 * share, kmax: 1600e3 * share, pmax: 0.2 })
+  const scenario = {
+    seed,
+    topology: { builder: "hpcc-fabric", link: { rate: host }, fabric: { rate: fabric } },
+    flows: { file: flowFile },
+    controller,
+    switch: { buffer: "32MB", ecnRules: [rule(host, 1), rule(fabric, FABRIC_BPS / HOST_BPS)] },
+    transport: { mtu: 1000, framing: "simulator", repace: controller.name === "hpcc" },
+  }
+  const files = { "/s.json": JSON.stringify(scenario), [`/${flowFile}`]: referenceText(flowFile) }
+  const loaded = loadScenario("s.json", { workingDirectory: "/" }).pipe(Effect.provide(memoryFiles(files)))
+  const simulation = new ScenarioSimulation(await Effect.runPromise(loaded))
+  runToEnd(simulation)
+  return completionsOf(simulation)
+}
+
+const meanNs = (pool: ReadonlyArray<Completions>): number => {
+  const all = pool.flatMap((each) => [...each.values()].map(({ ns }) => ns))
+  return all.reduce((sum, ns) => sum + ns, 0) / all.length
+}
+
+/** Slowdowns of a range of sizes, ascending. */
+const slowdowns = (pool: ReadonlyArray<Completions>, ideals: ReadonlyMap<string, number>, from: number, to: number) =>
+  pool
+    .flatMap((each) => [...each].filter(([, { bytes }]) => bytes <= to && bytes > from))
+    .map(([name, { ns }]) => Math.max(1, ns / ideals.get(name)!))
+    .sort((a, b) => a - b)
+
+let passed = 0
+let failed = 0
+const percent = (share: number): string => `${share < 0 ? "" : "+"}${(share * 100).toFixed(2)} %`
+
+const compare = (
+  theirs: ReadonlyArray<Completions>,
+  ours: ReadonlyArray<Completions>,
+  ideals: ReadonlyMap<string, number>,
+  counts: boolean,
+): void => {
+  const told = (what: string, a: number, b: number, bar: number): string => {
+    const share = b / a - 1
+    const isWithin = Math.abs(share) <= bar
+    if (counts && isWithin) passed++
+    else if (counts) failed++
+    return `${what} ${a.toFixed(3)} ${b.toFixed(3)} ${percent(share)}${isWithin ? "" : " outside"}`
+  }
+  console.log(`  ${told("mean completion, us,", meanNs(theirs) / 1000, meanNs(ours) / 1000, bars.mean)}`)
+  let from = -1
+  for (const to of sizeEnds) {
+    const [a, b] = [theirs, ours].map((pool) => slowdowns(pool, ideals, from, to)) as [number[], number[]]
+    const at = (share: number, bar: number): string =>
+      told(`p${share * 100}`, quantile(a, share), quantile(b, share), bar)
+    console.log(`  up to ${to} B, ${a.length} flows: ${at(0.5, bars.p50)}, ${at(0.95, bars.p95)}`)
+    from = to
+  }
+}
+
+for (const system of systems) {
+  const seeds = Array.from({ length: runs }, (_, seed) => seed)
+  const reference = seeds.map((run) => simulated(system, run))
+  const theirs = reference.map(({ completions }) => completions)
+  const { ideals } = reference[0]!
+  for (const rounded of [false, true]) {
+    const links = rounded ? "links as fast as the simulator's" : "links of the topology's rates, not counted"
+    console.log(`${system.mode}: the simulator, and ours on ${links}`)
+    const ours: Array<Completions> = []
+    for (const seed of seeds) ours.push(await native(system, seed, rounded))
+    compare(theirs, ours, ideals, rounded)
+  }
+}
+console.log(`${passed} passed, ${failed} failed`)
+process.exit(failed === 0 ? 0 : 1)
