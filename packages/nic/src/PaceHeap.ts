@@ -1,6 +1,7 @@
 import { NEVER, type Time } from "@rdmakit/protocol"
 import { NOWHERE, type Placed } from "./Placed.ts"
 
+/** Items there is room for at first. */
 const FIRST = 16
 
 /**
@@ -8,22 +9,25 @@ const FIRST = 16
  * where: each change costs the logarithm of the size.
  */
 export class PaceHeap<Item extends Placed> {
-  size = 0
+  private count = 0
   /** Arrays of one length, whatever the size: to change an array's length costs a call into the runtime. */
   private items: Array<Item | undefined> = new Array(FIRST).fill(undefined)
   private times = new Float64Array(FIRST)
   private orders = new Float64Array(FIRST)
   private order = 0
 
+  get size(): number {
+    return this.count
+  }
   /** Earliest time; NEVER when empty. */
   get least(): Time {
-    return this.size === 0 ? NEVER : this.times[0]!
+    return this.count === 0 ? NEVER : this.times[0]!
   }
 
   push(item: Item, time: Time): void {
-    const at = this.size
+    const at = this.count
     if (at === this.times.length) this.grow()
-    this.size = at + 1
+    this.count = at + 1
     this.rise(at, item, time, this.order++)
   }
 
@@ -31,10 +35,10 @@ export class PaceHeap<Item extends Placed> {
   pop(): Item {
     const { items } = this
     const top = items[0]!
-    const count = this.size - 1
+    const count = this.count - 1
     const last = items[count]!
     items[count] = undefined
-    this.size = count
+    this.count = count
     if (count > 0) this.sink(0, last, this.times[count]!, this.orders[count]!)
     top.place = NOWHERE
     return top
@@ -70,7 +74,7 @@ export class PaceHeap<Item extends Placed> {
 
   /** Puts an item where it belongs, between the hole at `hole` and the leaves. */
   private sink(hole: number, item: Item, time: Time, order: number): void {
-    const count = this.size
+    const { count } = this
     let at = hole
     for (let child = 2 * at + 1; child < count; child = 2 * at + 1) {
       if (child + 1 < count && this.before(child + 1, child)) child++
@@ -89,7 +93,7 @@ export class PaceHeap<Item extends Placed> {
   }
 
   private grow(): void {
-    this.items = [...this.items, ...new Array(this.size).fill(undefined)]
+    this.items = [...this.items, ...new Array(this.count).fill(undefined)]
     const times = new Float64Array(this.times.length * 2)
     times.set(this.times)
     this.times = times

@@ -1,0 +1,22 @@
+import fc from "fast-check"
+import { expect, it } from "vitest"
+import { Ring } from "../src/Ring.ts"
+
+it("gives what came first, as an array that is pushed and shifted does", () => {
+  fc.assert(
+    fc.property(fc.array(fc.boolean(), { maxLength: 300 }), (steps) => {
+      const ring = new Ring<number>()
+      const list: Array<number> = []
+      steps.forEach((isPush, number) => {
+        if (isPush || list.length === 0) {
+          ring.push(number)
+          list.push(number)
+        } else {
+          expect(ring.shift()).toBe(list.shift())
+        }
+        expect(ring.isEmpty).toBe(list.length === 0)
+      })
+      expect(list.map(() => ring.shift())).toEqual(list)
+    }),
+  )
+})
