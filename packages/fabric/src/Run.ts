@@ -110,8 +110,8 @@ const dropsOf = (world: World): Record<string, number> => {
 /** Which of the two 32-bit words of a double is the upper half on this machine: of 1.0, whose lower half is 0. */
 const UPPER = new Uint32Array(Float64Array.of(1).buffer)[0] === 0 ? 1 : 0
 
-/** 64 bits, in hex, of every flow's size, creation and completion. */
-function digestOf(flows: FlowTable): string {
+/** 64 bits, in hex, of every flow's size, creation and completion, and of how far those came that have not finished. */
+function digestOf(flows: FlowTable, unfinished: ReadonlyArray<UnfinishedFlow>): string {
   const columns = [flows.bytes, flows.created, flows.finished].map(
     ({ buffer, byteOffset, length }) => new Uint32Array(buffer, byteOffset, 2 * length),
   )
@@ -123,6 +123,13 @@ function digestOf(flows: FlowTable): string {
       const lower = words[2 * i + 1 - UPPER]!
       a = hash32(a, upper, lower)
       b = hash32(b, lower, upper)
+    }
+  }
+  for (const { flow, reason } of unfinished) {
+    for (const [i, letter] of [...reason].entries()) {
+      const code = letter.codePointAt(0)!
+      a = hash32(a, flow, code)
+      b = hash32(b, code, i)
     }
   }
   return a.toString(16).padStart(8, "0") + b.toString(16).padStart(8, "0")
@@ -267,19 +274,24 @@ export class WorldRun implements Run {
       pfcPauseFraction: portTime > 0 ? kernel.pauses.totalPs(this.start + simulatedPs) / portTime : 0,
       packetsPeak: kernel.pool.alivePeak,
       controllerActions: totals.controllerActions,
-      digest: digestOf(flows),
+      digest: digestOf(flows, unfinished),
       unfinished,
       deadlock,
       watchdog,
-      notes: this.notes(deadlock, this.start + simulatedPs),
+      notes: this.notes(deadlock, this.start + simulatedPs, isStopped ? unfinished : []),
       flows,
       idealPs: Float64Array.from({ length: flows.count }, (_, flow) => this.ideal(flow)),
     }
   }
 
-  private notes(deadlock: Deadlock | null, end: Time): Array<string> {
+  private notes(deadlock: Deadlock | null, end: Time, cutOff: ReadonlyArray<UnfinishedFlow>): Array<string> {
     const { world } = this
     const notes: Array<string> = [...this.known]
+    const underWay = cutOff.filter(({ flow }) => world.isUnderWay(flow)).length
+    if (underWay > 0) {
+      const flows = underWay === 1 ? "a flow that was" : `${underWay} flows that were`
+      notes.push(`the stop time, ${formatTime(this.until)}, cut off ${flows} under way: a later one lets them go on`)
+    }
     if (world.flows.count === 0) notes.push("there are no flows: nothing was simulated but an idle network")
     if (deadlock !== null) {
       const isOver = this.deadlocked || world.kernel.isDone

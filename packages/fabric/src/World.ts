@@ -332,6 +332,12 @@ export class World {
     return `no route from node ${from} to node ${to}`
   }
 
+  /** Whether a flow has begun, and neither finished nor failed. */
+  isUnderWay(flow: number): boolean {
+    const { created, finished } = this.flows
+    return created[flow] !== NEVER && finished[flow] === NEVER && !this.failures.has(flow)
+  }
+
   /** Why a flow has not finished, in words. */
   unfinishedReason(flow: number): string {
     const { flows } = this

@@ -90,16 +90,36 @@ export const formatConfig = (config: Pick<ConfigFile, "entries">): string => {
   return text
 }
 
-/** The entries that change nothing in the original or under the chosen CC_MODE, with the reason. */
+/** A controller that is not the original's, and the CC_MODE whose feedback it gets. */
+export interface OtherController {
+  readonly name: string
+  readonly ccMode: CcMode
+}
+
+/** Keys of congestion control that are about its feedback, by the mode that has it; they have effect on any controller. */
+const feedbackKeys: Readonly<Record<string, CcMode>> = { INT_MULTI: 3, PINT_LOG_BASE: 10 }
+/** Those that every controller of the original goes by. */
+const controllerKeys = new Set(["CC_MODE", "MIN_RATE", "VAR_WIN"])
+
+/**
+ * The entries that change nothing in the original or under the chosen CC_MODE, with the reason.
+ *
+ * @param other in place of the original's controller
+ */
 export const idleEntries = (
   config: ConfigFile,
+  other?: OtherController,
 ): ReadonlyArray<{ readonly entry: ConfigEntry; readonly why: string }> => {
   const { ccMode } = config.config
   const idle = []
   for (const entry of config.entries.values()) {
     const key = configKeys.get(entry.key)!
+    const isOfController = key.modes !== undefined || controllerKeys.has(entry.key)
     if (key.effect === "none in the original") idle.push({ entry, why: `no effect: ${key.meaning}` })
-    else if (key.modes !== undefined && !key.modes.includes(ccMode)) {
+    else if (other !== undefined) {
+      if (isOfController && feedbackKeys[entry.key] !== other.ccMode)
+        idle.push({ entry, why: `no effect with the controller ${other.name} in place of CC_MODE ${ccMode}` })
+    } else if (key.modes !== undefined && !key.modes.includes(ccMode)) {
       const names = key.modes.map((mode) => ccModes[mode]).join(", ")
       idle.push({ entry, why: `no effect with CC_MODE ${ccMode} (${ccModes[ccMode]}): only for ${names}` })
     }

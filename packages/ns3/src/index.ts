@@ -5,6 +5,7 @@ export {
   type ConfigFile,
   formatConfig,
   idleEntries,
+  type OtherController,
   parseConfig,
 } from "./Config.ts"
 export {

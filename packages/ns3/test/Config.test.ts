@@ -80,6 +80,17 @@ describe("what is missing has the original's default", () => {
       "DCTCP_RATE_AI: no effect with CC_MODE 3 (HPCC): only for DCTCP",
     ])
   })
+
+  test("with a controller of one's own those of the original's have none, those of its feedback have", () => {
+    const config = parseConfig(`${least}VAR_WIN 1\nHAS_WIN 1\nINT_MULTI 2\nU_TARGET 0.9\nDATA_RATE 10Gbps`, "c")
+    const idle = (ccMode: 3 | 7) => idleEntries(config, { name: "mine", ccMode }).map(({ entry }) => entry.key)
+    const own = [...new Set([...config.entries.keys()])].filter((key) => key === "CC_MODE" || key.startsWith("RATE_"))
+    expect(idle(3)).toEqual([...own, "VAR_WIN", "U_TARGET", "DATA_RATE"])
+    expect(idle(7)).toEqual([...own, "VAR_WIN", "INT_MULTI", "U_TARGET", "DATA_RATE"])
+    expect(idleEntries(config, { name: "mine", ccMode: 3 })[0]!.why).toBe(
+      "no effect with the controller mine in place of CC_MODE 3",
+    )
+  })
 })
 
 describe("errors point at the word", () => {

@@ -97,7 +97,8 @@ const loadNamed = Effect.fnUntraced(function* (
   const config = controller === undefined ? written : { ...written, ccMode: ns3ModeFor(controller.needs) }
   const reading = new Reading()
   reading.note(configFile.notes, "note")
-  reading.notes.push(...effectWarnings(configFile))
+  const other = controller === undefined ? undefined : { name: controller.name, ccMode: config.ccMode }
+  reading.notes.push(...effectWarnings(configFile, other))
   reading.check(checkOutputs(configFile))
   reading.check(checkBackToZero(configFile))
   const open = Effect.fnUntraced(function* (key: string, file: string) {

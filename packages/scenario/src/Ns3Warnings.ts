@@ -5,6 +5,7 @@ import {
   type Ns3Flows,
   type Ns3Note,
   type Ns3Topology,
+  type OtherController,
   switchFlags,
 } from "@rdmakit/ns3"
 import { type Graph, Ports, Routes } from "@rdmakit/topology"
@@ -13,9 +14,9 @@ import { ns3HeadroomBytes } from "./Ns3Checks.ts"
 import { linkBetween, ns3Routes } from "./Ns3Mode.ts"
 
 /** One warning for each key of the config that changes nothing, with the reason. */
-export const effectWarnings = (configFile: ConfigFile): ReadonlyArray<InputNote> => {
+export const effectWarnings = (configFile: ConfigFile, other?: OtherController): ReadonlyArray<InputNote> => {
   const warnings: Array<InputNote> = []
-  for (const { entry, why } of idleEntries(configFile)) {
+  for (const { entry, why } of idleEntries(configFile, other)) {
     const { file, line, column } = entry
     warnings.push({ file, line, column, kind: "warning", text: `${entry.key}: ${why}`, idleKey: entry.key })
   }
