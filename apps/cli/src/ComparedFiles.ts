@@ -53,13 +53,14 @@ export const pairFiles = Effect.fnUntraced(function* (a: string, b: string) {
     const pair = pairOf(kind, sideA, sideB)
     if (pair !== undefined) pairs.push(pair)
   }
-  const compared = pairs.some(({ kind }) => kind === "fct" || kind === "trace")
+  const areFolders = sideA.isFolder && sideB.isFolder
+  const compared = areFolders ? pairs.some(({ kind }) => kind === "fct" || kind === "trace") : pairs.length > 0
   if (!compared) return yield* nothingInCommon(sideA, sideB)
   return pairs
 })
 
-/** The transport of the run that wrote a file, as the summary beside it says; undefined where none says so. */
-export const transportOf = Effect.fnUntraced(
+/** What the summary beside a file says of the run that wrote it; undefined where none says so. */
+export const runOf = Effect.fnUntraced(
   function* (file: ComparedFile) {
     if (file.octets !== undefined) return undefined
     const files = yield* FileSystem.FileSystem
@@ -69,10 +70,12 @@ export const transportOf = Effect.fnUntraced(
     if ((yield* files.stat(summary)).type !== "File") return undefined
     const said = JSON.parse(yield* files.readFileString(summary)) as {
       readonly transport: unknown
+      readonly partial: unknown
       readonly files: object
     }
     const isOfIt = Object.values(said.files).includes(path.basename(file.path))
-    return isOfIt && typeof said.transport === "string" ? said.transport : undefined
+    if (!isOfIt || typeof said.transport !== "string") return undefined
+    return { transport: said.transport, isPartial: said.partial === true }
   },
   Effect.catchDefect(() => Effect.succeed(undefined)),
   Effect.orElseSucceed(() => undefined),
@@ -119,7 +122,7 @@ const contentOf = (side: Side): string => {
 const sideOf = Effect.fnUntraced(function* (argument: string) {
   if (argument === STDIN) {
     const octets = yield* readStandardInput
-    return fileSide({ name: STDIN_NAME, path: "", octets }, isBinary(octets))
+    return fileSide({ name: STDIN_NAME, path: "", octets }, isBinary(octets) ? "trace" : "fct")
   }
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -134,14 +137,22 @@ const sideOf = Effect.fnUntraced(function* (argument: string) {
   const found = yield* findInput(argument, { workingDirectory, folders: ["."] }, mention).pipe(
     Effect.mapError((fault) => refused(fault)),
   )
-  const isTrace = /\.tr$/i.test(found.path) || (yield* startsBinary(found.path))
-  return fileSide({ name: argument, path: found.path, octets: undefined }, isTrace)
+  const head = yield* headOf(found.path)
+  if (head[0] === 0x1f && head[1] === 0x8b) {
+    return yield* new Refused({
+      message: `${argument}: found a gzipped file, expected one that is not`,
+      hint: `gunzip -c ${argument} | rdmakit compare - OTHER`,
+    })
+  }
+  const named = patterns.find(([, pattern]) => pattern.test(path.basename(found.path)))?.[0]
+  const kind = named === "trace" || isBinary(head) ? "trace" : (named ?? "fct")
+  return fileSide({ name: argument, path: found.path, octets: undefined }, kind)
 })
 
-const fileSide = (file: ComparedFile, isTrace: boolean): Side => ({
+const fileSide = (file: ComparedFile, kind: ComparedKind): Side => ({
   name: file.name,
   isFolder: false,
-  files: new Map([[isTrace ? "trace" : "fct", [file]]]),
+  files: new Map([[kind, [file]]]),
 })
 
 const folderSide = Effect.fnUntraced(function* (name: string, absolute: string) {
@@ -172,11 +183,11 @@ const folderSide = Effect.fnUntraced(function* (name: string, absolute: string) 
   return { name, isFolder: true, files: found } satisfies Side
 })
 
-const startsBinary = Effect.fnUntraced(function* (file: string) {
+const headOf = Effect.fnUntraced(function* (file: string) {
   const files = yield* FileSystem.FileSystem
   const opened = yield* files.open(file)
   const head = new Uint8Array(SNIFFED_OCTETS)
-  return isBinary(head.subarray(0, Number(yield* opened.read(head))))
+  return head.subarray(0, Number(yield* opened.read(head)))
 }, Effect.scoped)
 
 /** Text has no zero octets; the first four of a trace, the number of ports, nearly always have some. */

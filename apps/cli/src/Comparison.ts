@@ -1,6 +1,6 @@
 import { Ns3FormatError, parseFct, TrComparer, type TrComparison, type TrSide } from "@rdmakit/ns3"
 import { Effect, FileSystem } from "effect"
-import { type ComparedFile, type ComparedPair, pairFiles, transportOf } from "./ComparedFiles.ts"
+import { type ComparedFile, type ComparedPair, pairFiles, runOf } from "./ComparedFiles.ts"
 import { Exit, exitCodes } from "./Exit.ts"
 import { withJsonFaults } from "./Faults.ts"
 import { FlowReport } from "./FlowReport.ts"
@@ -75,8 +75,13 @@ const flowsReport = Effect.fnUntraced(function* (pair: ComparedPair) {
     })
   })
   const report = new FlowReport(yield* read(pair.a), yield* read(pair.b))
-  const [a, b] = [yield* transportOf(pair.a), yield* transportOf(pair.b)]
+  const runs = [yield* runOf(pair.a), yield* runOf(pair.b)]
+  const [a, b] = runs.map((run) => run?.transport)
   const lines = [...report.lines(columns, paintOf(out).bold)]
+  for (const [i, side] of ["A", "B"].entries()) {
+    if (runs[i]?.isPartial === true)
+      lines.push(`${side} is of a run that was stopped: it has the flows alone that had finished`)
+  }
   if (a !== undefined && b !== undefined && a !== b) {
     lines.push(`A is ${a}, B ${b}: their headers differ, and so do the ideal times that slowdowns are against`)
   }

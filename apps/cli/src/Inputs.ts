@@ -2,6 +2,7 @@ import { ccModes } from "@rdmakit/ns3"
 import {
   type InputNote,
   isScenarioName,
+  isScenarioText,
   loadNs3Inputs,
   loadScenario,
   type Ns3Inputs,
@@ -29,14 +30,19 @@ export const loadInputs = Effect.fnUntraced(function* (input: {
 }) {
   const controller = yield* loadController(input.controller ?? noController)
   const options = { workingDirectory: yield* WorkingDirectory, overrides: input.set, controller }
-  if (input.file === STDIN) {
-    const ns3 = yield* loadNs3Inputs(STDIN_NAME, { ...options, configOctets: yield* readStandardInput })
-    return { kind: "ns3", ns3 } as Inputs
+  const octets = input.file === STDIN ? yield* readStandardInput : undefined
+  const name = octets === undefined ? input.file : STDIN_NAME
+  const isScenario = octets === undefined ? isScenarioName(name) : isScenarioText(octets)
+  if (!isScenario) {
+    const given = octets === undefined ? options : { ...options, configOctets: octets }
+    return { kind: "ns3", ns3: yield* loadNs3Inputs(name, given) } as Inputs
   }
-  if (!isScenarioName(input.file)) return { kind: "ns3", ns3: yield* loadNs3Inputs(input.file, options) } as Inputs
   const seeds = Option.toArray(input.seed ?? Option.none()).map((seed) => `seed=${seed}`)
   const overrides = [...input.set, ...seeds]
-  return { kind: "scenario", scenario: yield* loadScenario(input.file, { ...options, overrides }) } as Inputs
+  return {
+    kind: "scenario",
+    scenario: yield* loadScenario(name, { ...options, overrides, ...(octets === undefined ? {} : { octets }) }),
+  } as Inputs
 })
 
 export const nameOf = (inputs: Inputs): string => (inputs.kind === "ns3" ? inputs.ns3.name : inputs.scenario.name)

@@ -37,6 +37,23 @@ identical
     expect(out).toMatch(/\ndifferent\n$/)
   })
 
+  test("files of pauses, and of queues, line by line", async () => {
+    const pauses = await rdmakit(["compare", "pfcdemo/timely.pfc.txt", "pfcdemo/timely.pfc.txt"])
+    expect(pauses).toMatchObject({ code: 0, out: "PFC events: 358 lines, identical\n\nidentical\n" })
+    const queues = await rdmakit(["compare", "incast16/hpcc.qlen.txt", "incast16/timely.qlen.txt"])
+    expect(queues.code).toBe(1)
+    expect(queues.out).toContain("queue lengths: the first line that differs is 36\n")
+  })
+
+  test("a side whose run was stopped is told", async () => {
+    const folder = folderOf({
+      "fct.txt": `${lines.slice(7).join("\n")}\n`,
+      "summary.json": JSON.stringify({ transport: "rc", partial: true, files: { fct: "fct.txt" } }),
+    })
+    const { out } = await rdmakit(["compare", "incast16/hpcc.fct.txt", folder])
+    expect(out).toContain("B is of a run that was stopped: it has the flows alone that had finished\n")
+  })
+
   test("flows that one side lacks are named, five at most", async () => {
     const folder = folderOf({ "fct.txt": `${lines.slice(7).join("\n")}\n` })
     const { code, out } = await rdmakit(["compare", "incast16/hpcc.fct.txt", `${folder}/fct.txt`])
@@ -235,6 +252,8 @@ describe("compare refuses, with exit code 2", () => {
     ],
     ["fat320-fbhdp", "tiny", "fat320-fbhdp: found neither completion times nor a trace"],
     ["-", "-", "error: both sides are standard input\n"],
+    ["fat320-fbhdp/hpcc.fct.txt.gz", "tiny/hpcc.fct.txt", "expected one that is not\ngunzip -c fat320-fbhdp"],
+    ["pfcdemo/timely.pfc.txt", "tiny/hpcc.fct.txt", "have nothing in common: PFC events against completion times"],
     ["nowhere.txt", "tiny", 'error: nowhere.txt: result: found "nowhere.txt", expected a file; it does not exist'],
     ["tiny/flow.txt", "tiny/hpcc.fct.txt", "error: tiny/flow.txt:2:"],
   ])("%s %s", async (a, b, message) => {

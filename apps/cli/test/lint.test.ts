@@ -76,6 +76,15 @@ describe("lint", () => {
     expect(out).toContain("ok standard input: HPCC, 2 hosts")
   })
 
+  test.each([
+    ["# an incast\n---\ntopology: { builder: star, hosts: 3 }\nflows: [{ from: 0..1, to: 2, size: 1KB }]\n"],
+    ['{ "topology": { "builder": "star", "hosts": 3 }, "flows": [{ "from": "0..1", "to": 2, "size": 1000 }] }'],
+  ])("takes a scenario there for what it is: %j", async (stdin) => {
+    const { code, out } = await rdmakit(["lint", "-", "--set", "controller.name=dctcp"], { stdin })
+    expect(code).toBe(0)
+    expect(out).toContain("ok standard input: dctcp/ns3, 3 hosts, 1 switch, 2 flows")
+  })
+
   test("notes what it accepts: starts out of order, more flows than announced", async () => {
     const cwd = tiny({ "flow.txt": "2\n0 1 3 100 5000 2.1\n1 0 3 100 5000 2.0\n0 1 3 100 1 2.2\n" })
     const { code, out } = await rdmakit(["lint", "config.txt"], { cwd })

@@ -30,6 +30,18 @@ export interface TopologyShape {
   ) => Effect.Effect<LoadedGraph, Ns3FormatError, FileSystem.FileSystem | Path.Path>
 }
 
+const ways = ["builder", "file", "nodes", "switches", "links"]
+
+/** A section with keys of which none says how the topology is given. @throws Ns3FormatError */
+const checkKeys = (document: FieldSource, section: unknown): void => {
+  if (typeof section !== "object" || section === null || Array.isArray(section)) return
+  const keys = Object.keys(section)
+  if (keys.length === 0 || keys.some((key) => ways.includes(key))) return
+  const near = keys.map((key) => nearestWord(key, ways)).find((way) => way !== undefined)
+  const hint = near === undefined ? undefined : `did you mean ${near}?`
+  throw document.fault(["topology"], { expected: "builder, file, or nodes, switches and links", hint })
+}
+
 /**
  * Which of the ways to give a topology the document takes: a builder's name, a file, or nodes and links.
  *
@@ -51,6 +63,7 @@ export const topologyShape = (document: FieldSource): TopologyShape => {
   }
   const builder = (section as { readonly builder?: unknown } | undefined | null)?.builder
   if (builder === undefined) {
+    checkKeys(document, section)
     return {
       schema: explicitTopology.schema as Schema.Codec<unknown, unknown>,
       load: (read) => built(document, () => explicitGraph(read as ExplicitTopology)),

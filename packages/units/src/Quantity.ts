@@ -118,15 +118,19 @@ const nearest = (unit: string, quantity: Quantity): string | undefined => {
   return best
 }
 
-/** Insertions, deletions and substitutions between two words (Levenshtein distance). */
+/** Insertions, deletions, substitutions and swaps of neighbours between two words (optimal string alignment). */
 const slips = (a: string, b: string): number => {
+  let before: Array<number> = []
   let row = Array.from({ length: b.length + 1 }, (_, column) => column)
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
     for (let j = 1; j <= b.length; j++) {
-      const swap = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(swap, row[j]! + 1, next[j - 1]! + 1))
+      const changed = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swapped = isSwap ? before[j - 2]! + 1 : changed
+      next.push(Math.min(changed, swapped, row[j]! + 1, next[j - 1]! + 1))
     }
+    before = row
     row = next
   }
   return row[b.length]!

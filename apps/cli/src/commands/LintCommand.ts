@@ -5,7 +5,7 @@ import { whenRun } from "./whenRun.ts"
 export const lintCommand = Command.make(
   "lint",
   {
-    file: Argument.String("FILE").pipe(Argument.withDescription("A config (- is standard input) or a scenario")),
+    file: Argument.String("FILE").pipe(Argument.withDescription("A config or a scenario; - is standard input")),
     set: Flag.String("set").pipe(
       Flag.withMetavar("KEY=VALUE"),
       Flag.withDescription("Replace a value of the config; may be repeated"),

@@ -7,7 +7,7 @@ const SEED_MAX = 0xffffffff
 export const runCommand = Command.make(
   "run",
   {
-    file: Argument.String("FILE").pipe(Argument.withDescription("A config (- is standard input) or a scenario")),
+    file: Argument.String("FILE").pipe(Argument.withDescription("A config or a scenario; - is standard input")),
     out: Flag.String("out").pipe(
       Flag.withMetavar("DIR"),
       Flag.withDescription("Folder of the results (default: NAME.results, after FILE)"),

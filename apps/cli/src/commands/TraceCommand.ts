@@ -26,6 +26,8 @@ export const traceCommand = Command.make(
     flow=sip,dip,sport,dport    packets and ACKs of one direction
     rflow= biflow=              the other direction, both
     queue=node,intf,qidx
+  data, ack and qp name the same octets of a record: &l3Prot=17 leaves packets
+  of data alone, &l3Prot=0xfc acknowledgements.
   & | and parentheses join them; all that is right of an operator is its right
   side: a&b|c is a&(b|c).`,
   ),
