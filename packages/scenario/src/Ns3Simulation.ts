@@ -41,6 +41,17 @@ interface Ns3Options {
   readonly onTrace?: TrSink
 }
 
+const IDLE_SEED = "the seed changes no flow: this controller does not react to marks, and no link loses packets"
+/** CC_MODEs that react to marks: DCQCN, DCTCP. */
+const MARKED: ReadonlyArray<number> = [1, 8]
+
+/** Whether flows depend on ns-3's random numbers, which decide marks and losses; of a controller of one's own nobody knows. */
+const draws = ({ config, controller }: Ns3Inputs, lossRates: ReadonlyArray<number>): boolean =>
+  controller !== undefined ||
+  (config.ecnEnabled && MARKED.includes(config.ccMode)) ||
+  config.errorRatePerLink > 0 ||
+  lossRates.some((rate) => rate > 0)
+
 /**
  * A run of the HPCC simulator's own files. Step it to the end, then take the outcome and the files; a trace, when the
  * config asks for one, goes to the sink as it is made.
@@ -83,6 +94,7 @@ export class Ns3Simulation implements Run {
       controller: parts.controller.name,
       seed,
       ideal: (flow) => idealNs(flow) * NS,
+      notes: seed === 0 || draws(inputs, lossRates) ? [] : [IDLE_SEED],
     })
     if (config.traceEnabled && options.onTrace !== undefined) {
       this.tracer = new Ns3Tracer(
