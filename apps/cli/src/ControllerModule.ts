@@ -1,10 +1,11 @@
 /** A user's own controller: a module that `--controller` names. */
 import { spawnSync } from "node:child_process"
+import { writeSync } from "node:fs"
 import { pathToFileURL } from "node:url"
 import type { ControllerFactory } from "@rdmakit/protocol"
 import { ControllerModuleError, userController } from "@rdmakit/scenario"
 import { Effect, FileSystem, Option, Path } from "effect"
-import { Refused } from "./Exit.ts"
+import { exitCodes, Refused } from "./Exit.ts"
 import { scalarOf } from "./FlagFields.ts"
 import { WorkingDirectory } from "./Screen.ts"
 
@@ -36,7 +37,7 @@ export const loadController = Effect.fnUntraced(function* ({ controller, option 
   const module = yield* Effect.tryPromise({
     try: () => import(/* @vite-ignore */ pathToFileURL(absolute).href) as Promise<Readonly<Record<string, unknown>>>,
     catch: (error) => importFailed(file, absolute, error),
-  })
+  }).pipe(Effect.raceFirst(neverLoaded(file)), stayingAlive(file))
   return yield* Effect.try({
     try: (): ControllerFactory => userController(module, file, options),
     catch: (error) => {
@@ -46,6 +47,34 @@ export const loadController = Effect.fnUntraced(function* ({ controller, option 
     },
   })
 })
+
+/** Fails when nothing is left to do in this process and the module has still not loaded. */
+const neverLoaded = (file: string) =>
+  Effect.callback<never, Refused>((resume) => {
+    const message = `${file}: its top level waits for something that never comes`
+    const heard = () => resume(Effect.fail(new Refused({ message, hint: "a module that awaits has to be woken" })))
+    process.on("beforeExit", heard)
+    return Effect.sync(() => process.off("beforeExit", heard))
+  })
+
+/** A module that ends the process is told of as the process ends: nothing else can be done by then. */
+const stayingAlive =
+  (file: string) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => {
+        const heard = () => {
+          // Of two that hear it, one says so.
+          if (process.exitCode === exitCodes.refused) return
+          process.exitCode = exitCodes.refused
+          writeSync(2, `error: ${file}: it ended the process: a controller must not\n`)
+        }
+        process.on("exit", heard)
+        return heard
+      }),
+      () => effect,
+      (heard) => Effect.sync(() => process.off("exit", heard)),
+    )
 
 /** What a module throws outside its callbacks, in a timer or a promise of its own; undefined: it is not the module's. */
 export const strayFault = (file: string, absolute: string, error: unknown): Refused | undefined => {
@@ -64,7 +93,7 @@ export const withStrayFaults =
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Refused, R | Path.Path> =>
     Option.match(controller, {
       onNone: (): Effect.Effect<A, E | Refused, R | Path.Path> => effect,
-      onSome: (file) => Effect.raceFirst(effect, strayFaultOf(file)),
+      onSome: (file) => Effect.raceFirst(effect, strayFaultOf(file)).pipe(stayingAlive(file)),
     })
 
 const strayFaultOf = Effect.fnUntraced(function* (file: string) {

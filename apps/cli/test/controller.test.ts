@@ -35,6 +35,27 @@ const ran = (file: string, text: string, args: ReadonlyArray<string> = []) => {
   return { cwd, done: rdmakit(["run", "incast.yaml", "--controller", `./${file}`, "--json", ...args], { cwd }) }
 }
 
+describe("a module that never gives its controller", () => {
+  const inIt = async (text: string, command: string) => {
+    const cwd = folderOf({ "incast.yaml": scenario, "mine.mjs": text })
+    const { code, err } = await shell(`rdmakit ${command} --out out`, {}, cwd)
+    return { code, err, written: existsSync(join(cwd, "out")) }
+  }
+
+  test.each([
+    ["await new Promise(() => {})", "run incast.yaml --controller ./mine.mjs"],
+    ["await new Promise(() => {})", "sweep incast.yaml --vary flows.0.size=1KB --controller ./mine.mjs"],
+  ])("waits for ever: %s", async (text, command) => {
+    const err = "error: ./mine.mjs: its top level waits for something that never comes\n"
+    expect(await inIt(text, command)).toMatchObject({ code: 2, err: expect.stringContaining(err), written: false })
+  })
+
+  test.each([["process.exit(0)"], [module("...process.exit(0),")]])("ends the process: %j", async (text) => {
+    const err = "error: ./mine.mjs: it ended the process: a controller must not\n"
+    expect(await inIt(text, "run incast.yaml --controller ./mine.mjs")).toEqual({ code: 2, err, written: false })
+  })
+})
+
 describe("run --controller", () => {
   test("the README's example, with options, on a scenario", async () => {
     const digests: Array<string> = []

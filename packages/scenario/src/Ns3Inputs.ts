@@ -23,6 +23,7 @@ import { checkController } from "./Ns3ControllerCheck.ts"
 import { ns3ModeFor, ns3Routes } from "./Ns3Mode.ts"
 import { checkOutputs } from "./Ns3Outputs.ts"
 import { effectWarnings, flowWarnings, topologyWarnings } from "./Ns3Warnings.ts"
+import { tooLarge } from "./TopologySection.ts"
 
 /** Everything a run of the HPCC simulator's own files starts from, read and checked. */
 export interface Ns3Inputs {
@@ -126,6 +127,14 @@ const loadNamed = Effect.fnUntraced(function* (
     nodes: topology.nodes,
     isSwitch: switchFlags(topology),
     links: topology.links.map((link) => ({ ...link, lossRate: link.lossRate || config.errorRatePerLink })),
+  }
+  const hint = tooLarge(graph)
+  if (hint !== undefined) {
+    const { file, line, column } = mentionOf(configFile, "TOPOLOGY_FILE")
+    const found = topologyFile.name
+    const at = { file, line, column, field: "TOPOLOGY_FILE" }
+    reading.faults.push(new Ns3FormatError({ ...at, found, expected: "a smaller network", hint }))
+    return yield* Effect.fail(reading.refusal())
   }
   const ports = new Ports(graph)
   const routes = new Routes(graph, ports, ns3Routes)

@@ -88,6 +88,7 @@ export class ScenarioDocument implements FieldSource {
       if (list !== undefined && !this.yaml.isSeq(list)) throw fault("the path of a list")
       path.push(list === undefined ? 0 : list.items.length)
     }
+    this.checkIndices(path, fault)
     try {
       // As nodes, so that its own fields have paths.
       this.document.setIn(path, this.document.createNode(value.toJS(), { aliasDuplicateObjects: false }))
@@ -95,6 +96,21 @@ export class ScenarioDocument implements FieldSource {
       throw fault("the path of a field", `${path.join(".")} goes through something that has no fields`)
     }
     return path
+  }
+
+  /** An override may change an entry of a list, or put one at its end: anything further would leave entries out. */
+  private checkIndices(path: FieldPath, fault: (expected: string, hint?: string) => Ns3FormatError): void {
+    for (const [at, key] of path.entries()) {
+      const parent = this.nodeAt(path.slice(0, at))
+      if (typeof key !== "number" || this.yaml.isMap(parent)) continue
+      const count = this.yaml.isSeq(parent) ? parent.items.length : 0
+      if (key <= count) continue
+      const list = path.slice(0, at).join(".")
+      throw fault(
+        `an entry of ${list}`,
+        `the list has ${count}, counted from 0; ${list}+=VALUE puts one more at its end`,
+      )
+    }
   }
 
   fault(path: FieldPath, fault: FieldFault, at: "value" | "key" | "parent" = "value"): Ns3FormatError {

@@ -57,7 +57,7 @@ export const readTime = quantity(tryParseTime, (value) => value === 0)
 const readAnyRate = quantity(tryParseRate, () => true)
 export const readRate = (value: unknown): number | Wrong => {
   const rate = readAnyRate(value)
-  return rate instanceof Wrong || (rate > 0 && Number.isFinite(rate)) ? rate : new Wrong("a rate is above zero")
+  return rate instanceof Wrong || (rate >= 1 && Number.isFinite(rate)) ? rate : new Wrong("a rate is at least 1 bit/s")
 }
 
 /** At least one byte. */

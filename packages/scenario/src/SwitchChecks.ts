@@ -3,8 +3,11 @@ import { type NativeOptions, reorders, usesFlowlets } from "@rdmakit/fabric"
 import type { Ns3FormatError } from "@rdmakit/ns3"
 import type { Graph, Ports } from "@rdmakit/topology"
 import type { InputNote } from "./InputsRefused.ts"
-import type { FieldSource } from "./ScenarioDocument.ts"
+import type { FieldPath, FieldSource } from "./ScenarioDocument.ts"
 import type { ScenarioSwitch } from "./ScenarioSchema.ts"
+
+/** A turn lets through the largest frame times this at most, which has to be counted. */
+const WEIGHT_RATIO_MAX = 10_000
 
 /** Fields that contradict each other, or that others leave without effect. */
 export const switchFaults = (section: ScenarioSwitch, document: FieldSource): ReadonlyArray<Ns3FormatError> => {
@@ -55,6 +58,14 @@ export const disciplineOf = (
   const faults: Array<Ns3FormatError> = []
   const table = new Float64Array(8 * ports.count).fill(1)
   const set = (port: number, of: ReadonlyArray<number>): void => table.set(of, 8 * port + 1)
+  const refuseFar = (path: FieldPath, of: ReadonlyArray<number>): void => {
+    if (Math.max(...of) / Math.min(...of) <= WEIGHT_RATIO_MAX) return
+    const expected = `weights of which none is more than ${WEIGHT_RATIO_MAX} times another`
+    faults.push(document.fault(path, { expected }))
+  }
+  if (weights !== undefined) refuseFar(["switch", "weights"], weights)
+  for (const [index, { weights: own }] of portWeights.entries())
+    refuseFar(["switch", "portWeights", index, "weights"], own)
   if (weights !== undefined) for (let port = 0; port < ports.count; port++) set(port, weights)
   for (const [index, { from, to, link = 0, weights: own }] of portWeights.entries()) {
     const port = portBetween(graph, ports, from, to, link)

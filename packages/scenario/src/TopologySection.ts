@@ -9,6 +9,13 @@ import { builders, type ExplicitTopology, explicitGraph, explicitTopology, Topol
 
 /** Memory of the routes: nodes times hosts. */
 const ROUTES_MAX = 2.5e8
+
+/** How large a network is whose routes find no room; undefined: they do. */
+export const tooLarge = ({ nodes, isSwitch }: Graph): string | undefined => {
+  const hosts = isSwitch.reduce((sum, flag) => sum + 1 - flag, 0)
+  return nodes * hosts > ROUTES_MAX ? `this is ${nodes} nodes and ${hosts} hosts` : undefined
+}
+
 const LINKS_MAX = 2 ** 21
 
 /** Reads a file that a field names. */
@@ -57,6 +64,9 @@ export const topologyShape = (document: FieldSource): TopologyShape => {
           const found = yield* open(["topology", "file"], (read as { readonly file: string }).file)
           const topology = yield* attempt(() => parseTopology(found.octets, found.name))
           const graph = { nodes: topology.nodes, isSwitch: switchFlags(topology), links: topology.links }
+          const hint = tooLarge(graph)
+          if (hint !== undefined)
+            return yield* Effect.fail(document.fault(["topology", "file"], { expected: "a smaller network", hint }))
           return { graph, noted: topology.notes }
         }),
     }
@@ -94,11 +104,8 @@ const built = (document: FieldSource, build: () => Graph): Effect.Effect<LoadedG
   attempt(() => {
     try {
       const graph = build()
-      const hosts = graph.isSwitch.reduce((sum, flag) => sum + 1 - flag, 0)
-      if (graph.nodes * hosts > ROUTES_MAX) {
-        const hint = `this is ${graph.nodes} nodes and ${hosts} hosts`
-        throw document.fault(["topology"], { found: "", expected: "a smaller network", hint })
-      }
+      const hint = tooLarge(graph)
+      if (hint !== undefined) throw document.fault(["topology"], { found: "", expected: "a smaller network", hint })
       return { graph, noted: [] }
     } catch (error) {
       if (!(error instanceof TopologyError)) throw error

@@ -15,6 +15,11 @@ const feedbacks: ReadonlyArray<Feedback> = ["rtt", "ecn", "cnp", "int", "pint"]
 const methods = ["onSent", "onAck", "onCnp", "onLoss", "onTimer", "metrics"] as const
 const quantities = ["window", "rate", "nextTimer"] as const
 
+/** Names stand in tables and messages. */
+const NAME = /^\P{C}{1,64}$/u
+/** Longest value that a message shows. */
+const SHOWN_MAX = 80
+
 /** Timers that fire more often than this are taken for a loop that never ends. */
 const TIMER_CALLS = 1000
 const TIMER_PERIOD_MIN_PS = 1000
@@ -49,7 +54,8 @@ export const userController = (
   const refuse = (field: string, found: unknown, expected: string, hint?: string): never => {
     throw new ControllerModuleError(`${file}: ${field}: found ${shown(found)}, expected ${expected}`, hint)
   }
-  if (typeof name !== "string" || name === "") return refuse("name", name, "the name of the controller, a text")
+  if (typeof name !== "string" || !NAME.test(name))
+    return refuse("name", name, "the name of the controller, a text of at most 64 printable characters")
   if (!Array.isArray(needs)) return refuse("needs", needs, `a list of ${feedbacks.join(", ")}`)
   for (const need of needs) {
     if (feedbacks.includes(need)) continue
@@ -115,7 +121,8 @@ const shown = (value: unknown): string => {
   if (typeof value === "function") return "a function"
   if (typeof value === "number") return String(value)
   try {
-    return JSON.stringify(value) ?? typeof value
+    const text = JSON.stringify(value) ?? typeof value
+    return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text
   } catch {
     return `a value of type ${typeof value}`
   }
@@ -156,7 +163,11 @@ class WatchedController implements Controller {
     } catch (error) {
       throw this.fault(`make threw ${thrown(error, file)}`, now)
     }
-    this.look(now)
+    try {
+      this.look(now)
+    } catch (error) {
+      throw this.failed("what make returned", error, now)
+    }
   }
 
   /** What a controller has to have. */
@@ -169,10 +180,6 @@ class WatchedController implements Controller {
       if (typeof (inner as Record<string, unknown>)[name] === "function") continue
       throw this.fault(`it has no ${name}, expected a function`, now)
     }
-    for (const name of quantities) {
-      const value = (inner as Record<string, unknown>)[name]
-      if (typeof value !== "number") throw this.fault(`its ${name} is ${shown(value)}, expected a number`, now)
-    }
     this.check(now, false)
   }
 
@@ -183,6 +190,10 @@ class WatchedController implements Controller {
   /** Passes an answer on when it is one, and what was set can be. */
   private check(now: Time, acted: boolean): boolean {
     const { window, rate, nextTimer } = this.inner
+    if (typeof window !== "number" || typeof rate !== "number" || typeof nextTimer !== "number") {
+      const name = quantities.find((quantity) => typeof this.inner[quantity] !== "number")!
+      throw this.fault(`its ${name} is ${shown(this.inner[name])}, expected a number`, now)
+    }
     if (!(rate > 0 && rate < Number.POSITIVE_INFINITY)) {
       throw this.fault(`its rate is ${rate} bit/s, expected a finite number above 0`, now)
     }

@@ -47,7 +47,7 @@ export const writtenNever: Written = written(Schema.Union([Schema.Literal("never
 export const writtenRate: Written = named(
   "Rate",
   "a rate such as 100Gbps; a number alone is bits per second",
-  Schema.Union([Schema.Finite.check(Schema.isGreaterThan(0)), text(ratePattern)]),
+  Schema.Union([Schema.Finite.check(Schema.isGreaterThanOrEqualTo(1)), text(ratePattern)]),
 )
 
 export const writtenStallOrRate: Written = written(Schema.Union([Schema.Literal("stall"), writtenRate]))

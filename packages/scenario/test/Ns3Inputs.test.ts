@@ -251,6 +251,15 @@ describe("loadNs3Inputs refuses", () => {
       ['mix/flow.txt:2:11: start: found "soon", expected a number 0..9000; starts are in seconds'],
     ],
     [
+      "more nodes than routes find room for",
+      { topology: "60000 1 2\n3\n0 3 25Gbps 1us 0\n1 3 25Gbps 1us 0\n" },
+      [
+        expect.stringMatching(
+          /TOPOLOGY_FILE: found "mix\/topology.txt", expected a smaller network; this is 60000 nodes and 59999 hosts/,
+        ),
+      ],
+    ],
+    [
       "a rate of zero",
       { topology: TOPOLOGY.replace("25Gbps", "0Gbps") },
       ['mix/topology.txt:5:5: rate: found "0Gbps", expected a rate above zero'],

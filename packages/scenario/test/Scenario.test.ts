@@ -193,7 +193,7 @@ describe("what is refused, and where", () => {
     [
       "a rate of zero",
       `topology: { builder: star, hosts: 3, link: { rate: 0Gbps } }\n${flow}`,
-      "topology.link.rate: .*above zero",
+      "topology.link.rate: .*at least 1 bit/s",
     ],
     [
       "an unknown unit",
@@ -334,6 +334,28 @@ describe("what is refused, and where", () => {
     expect(await faults(star + flow, { overrides: ["name.x.y=1"] })).toEqual([expect.stringMatching(/^--set: /)])
     expect(await faults(star + flow, { overrides: ["faults+={ at: 1us, links: all, loss: 1.5 }"] })).toEqual([
       '--set: faults[0].loss: found "1.5", expected a number 0..1',
+    ])
+  })
+
+  it.each(["flows.2.size=1", "flows.10000000.size=1", "flows.99999999999999999999.size=1", "losses.1.from=1"])(
+    "an override beyond the end of a list: %s",
+    async (override) => {
+      const [list, count] = override.startsWith("flows") ? ["flows", 1] : ["losses", 0]
+      expect(await faults(star + flow, { overrides: [override] })).toEqual([
+        `--set: override: found "${override}", expected an entry of ${list}; the list has ${count}, counted from 0; ${list}+=VALUE puts one more at its end`,
+      ])
+    },
+  )
+
+  it("a rate below 1 bit/s, and weights too far apart", async () => {
+    expect(await faults(star + flow, { overrides: ["topology.link={ rate: 0.5bps }"] })).toEqual([
+      '--set: topology.link.rate: found "0.5bps", expected a rate such as 100Gbps; a rate is at least 1 bit/s',
+    ])
+    const weighted = "switch={ scheduler: weighted, weights: [0.001, 1, 1, 1, 1, 1, 1000] }"
+    expect(await faults(star + flow, { overrides: [weighted] })).toEqual([
+      expect.stringMatching(
+        /^--set: switch.weights: .* expected weights of which none is more than 10000 times another$/,
+      ),
     ])
   })
 

@@ -35,6 +35,8 @@ describe("a user's module", () => {
 
   it.each([
     [{ ...factory(), name: "" }, 'mine.ts: name: found "", expected the name of the controller'],
+    [{ ...factory(), name: "a\n\u001b[31m" }, "name: found"],
+    [{ ...factory(), name: "x".repeat(65) }, "a text of at most 64 printable characters"],
     [{ ...factory(), pintBase: 1 }, "mine.ts: pintBase: found 1, expected a number above 1"],
     [{ ...factory(), needs: "rtt" }, 'mine.ts: needs: found "rtt", expected a list of rtt, ecn, cnp, int, pint'],
   ])("%j is refused", (module, message) => {
@@ -57,6 +59,25 @@ describe("a user's controller", () => {
     const one = made({})
     for (let i = 0; i < 999; i++) one.onTimer(i, 0)
     expect(() => one.onTimer(998_999, 0)).toThrow("controller of flow 7, at 0.998999 us: its timer fired 1000 times")
+  })
+
+  it.each([
+    [{ rate: 5n }, "its rate is a value of type bigint, expected a number"],
+    [{ rate: "5" }, 'its rate is "5", expected a number'],
+    [{ window: undefined }, "its window is nothing, expected a number"],
+  ])("is stopped when what it sets is no number: %#", (fields, message) => {
+    expect(() => made(fields as unknown as Parameters<typeof made>[0])).toThrow(`flow 7, at 0 us: ${message}`)
+  })
+
+  it("is stopped when reading it throws", () => {
+    const throwing = {
+      get rate(): number {
+        throw new Error("no rate today")
+      },
+    }
+    const inner = Object.defineProperties(factory().make(), Object.getOwnPropertyDescriptors(throwing))
+    const { make } = userController({ default: { ...factory(), make: () => inner } }, "mine.ts")
+    expect(() => make(0, path)).toThrow("controller of flow 7, at 0 us: what make returned threw Error: no rate today")
   })
 
   it("is stopped when its next timer lies in the past", () => {
