@@ -202,7 +202,7 @@ export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths, extra
 }
 
 /** LINK_DOWN is reckoned from here, ps. */
-const LINK_DOWN_FROM_PS = 2e12
+export const LINK_DOWN_FROM_PS = 2e12
 
 /** TakeDownLink of third.cc. Of several links between two nodes the simulator knows the last. */
 const linkDown = ({ afterPs, a, b }: NonNullable<Ns3Config["linkDown"]>, graph: Graph): FaultModel => ({

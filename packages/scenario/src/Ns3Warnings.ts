@@ -11,7 +11,7 @@ import {
 import { type Graph, Ports, Routes } from "@rdmakit/topology"
 import type { InputNote } from "./InputsRefused.ts"
 import { ns3HeadroomBytes } from "./Ns3Checks.ts"
-import { linkBetween, ns3Routes } from "./Ns3Mode.ts"
+import { LINK_DOWN_FROM_PS, linkBetween, ns3Routes } from "./Ns3Mode.ts"
 
 /** One warning for each key of the config that changes nothing, with the reason. */
 export const effectWarnings = (configFile: ConfigFile, other?: OtherController): ReadonlyArray<InputNote> => {
@@ -68,7 +68,9 @@ export const flowWarnings = (configFile: ConfigFile, graph: Graph, flows: Ns3Flo
     const text = `a flow whose size is no multiple of L2_CHUNK_SIZE, ${config.l2ChunkBytes}, never ends, as in the simulator: ${flowsText(endless)}`
     if (endless > 0) warn(entries.get("L2_BACK_TO_ZERO"), text)
   }
-  if (config.linkDown !== undefined) {
+  if (config.linkDown !== undefined && LINK_DOWN_FROM_PS + config.linkDown.afterPs >= config.stopNs * 1000) {
+    warn(entries.get("LINK_DOWN"), "no effect: the run has ended by then, see SIMULATOR_STOP_TIME")
+  } else if (config.linkDown !== undefined) {
     const routes = new Routes(graph, new Ports(graph), ns3Routes)
     routes.setLink(linkBetween(graph, config.linkDown.a, config.linkDown.b), false)
     const cut = indices.filter((flow) => !routes.reachable(flows.src[flow]!, flows.dst[flow]!)).length

@@ -109,6 +109,13 @@ describe("loadNs3Inputs", () => {
     ])
   })
 
+  it("warns of a link that goes down once the run has ended", async () => {
+    const { notes } = await accepted({ config: `${CONFIG}LINK_DOWN 9000000 0 3\n` })
+    expect(notes.map(({ text }) => text)).toEqual([
+      "LINK_DOWN: no effect: the run has ended by then, see SIMULATOR_STOP_TIME",
+    ])
+  })
+
   it("warns of headroom below a packet and of hosts without a link", async () => {
     const topology = TOPOLOGY.replace("4 1 3", "5 1 3").replace("100Gbps 1us", "100Gbps 1ns")
     const { notes } = await accepted({ topology })
