@@ -1,5 +1,5 @@
 import type { Claim, Figure, Published } from "../src/Claim.ts"
-import { dcqcn, dcqcnWindow, dctcp, hpcc, TENTH, tenthOfFabric, timely, timelyWindow } from "./systems.ts"
+import { dcqcn, dcqcnWindow, dctcp, hpcc, OTHERS, TENTH, tenthOfFabric, timely, timelyWindow } from "./systems.ts"
 
 const topology = { builder: "hpcc-fabric" }
 const ordinary = (load: number, duration: string) => ({ workload: "poisson", load, sizes: "FB_Hadoop", duration })
@@ -13,9 +13,6 @@ const incasts = (duration: string) => ({
 
 /** In 4 ms DCQCN+win's short flows come from 2.5 to 4.1, and HPCC's of 0.3 to 10 MB from 3.6 to 4.7. */
 const SHORT = "a short run: long flows, queues and pauses have not built up as they do in the source's"
-/** Issue 30 of its repository. */
-const OTHERS = "others who ran the authors' simulator also report DCQCN and TIMELY slower than the paper has them"
-
 const reasons11a = {
   DCQCN: { quick: SHORT, full: OTHERS },
   TIMELY: { quick: SHORT, full: OTHERS },

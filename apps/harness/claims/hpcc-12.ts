@@ -1,5 +1,5 @@
 import type { Claim, Figure, Published, System } from "../src/Claim.ts"
-import { dcqcn, hpcc } from "./systems.ts"
+import { dcqcn, hpcc, OTHERS } from "./systems.ts"
 
 const withoutPauses = ({ name, scenario }: System): System => ({
   name: `${name}, go-back-N`,
@@ -16,11 +16,22 @@ const withIrn = ({ name, scenario }: System): System => ({
 })
 const withPauses = ({ name, scenario }: System): System => ({ name: `${name}, PFC`, scenario })
 
+const SHORT = "a short run: incasts and pauses have not built up as they do in the source's"
+/** Of 20 ms, which full runs have. */
+const LONG = {
+  "DCQCN, PFC": { quick: SHORT, full: OTHERS },
+  "DCQCN, go-back-N": { quick: SHORT, full: OTHERS },
+  "DCQCN, IRN": { quick: SHORT, full: OTHERS },
+  all: { quick: SHORT },
+} as const
+const HUNDREDS = "go-back-N loses hundreds of times the ideal here, not thousands: why is not known"
+
 const slowdown = (
   id: string,
   what: string,
   sizes: readonly [number, number],
   published: Readonly<Record<string, Published>>,
+  reasons: NonNullable<Claim["reasons"]>,
 ): Claim => ({
   id,
   what: `slowdown of ${what}, p95`,
@@ -28,7 +39,7 @@ const slowdown = (
   unit: "",
   mark: "digitised",
   published,
-  reasons: { all: { quick: "a short run: incasts and pauses have not built up as they do in the source's" } },
+  reasons,
 })
 
 const flows = (duration: string) => [
@@ -51,14 +62,26 @@ export const hpcc12: Figure = {
   systems: [hpcc, dcqcn].flatMap((system) => [withPauses(system), withoutPauses(system), withIrn(system)]),
   pictures: [{ kind: "slowdown-by-size", title: "Slowdown by size, p95", at: "p95" }],
   claims: [
-    slowdown("short", "flows up to 2 kB", [0, 2000], {
-      "HPCC, PFC": 1.58,
-      "HPCC, go-back-N": 1.58,
-      "HPCC, IRN": 1.58,
-      "DCQCN, PFC": 67,
-      "DCQCN, go-back-N": 67,
-      "DCQCN, IRN": 2.9,
-    }),
-    slowdown("7k-120k", "flows of 7 to 120 kB", [7000, 120_000], { "DCQCN, go-back-N": { atLeast: 3000 } }),
+    slowdown(
+      "short",
+      "flows up to 2 kB",
+      [0, 2000],
+      {
+        "HPCC, PFC": 1.58,
+        "HPCC, go-back-N": 1.58,
+        "HPCC, IRN": 1.58,
+        "DCQCN, PFC": 67,
+        "DCQCN, go-back-N": 67,
+        "DCQCN, IRN": 2.9,
+      },
+      LONG,
+    ),
+    slowdown(
+      "7k-120k",
+      "flows of 7 to 120 kB",
+      [7000, 120_000],
+      { "DCQCN, go-back-N": { atLeast: 3000 } },
+      { all: { quick: SHORT, full: HUNDREDS } },
+    ),
   ],
 }

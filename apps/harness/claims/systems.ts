@@ -50,3 +50,7 @@ const overTcp = (leastTimeout: string): ScenarioPart => ({
 export const srd: System = { name: "SRD", scenario: { transport: { name: "srd" } } }
 export const tcp: System = { name: "TCP", scenario: overTcp("200ms") }
 export const tcpQuicker: System = { name: "TCP, 50 ms", scenario: overTcp("50ms") }
+
+/** Issue 30 of its repository. */
+export const OTHERS =
+  "others who ran the authors' simulator also report DCQCN and TIMELY slower than the paper has them"
