@@ -6,7 +6,7 @@ export const exitCodes = {
   fine: 0,
   /** It ran, but not all is well: flows unfinished, files that differ. */
   notWell: 1,
-  /** The command line or its inputs were refused; nothing was written. */
+  /** The command line or its inputs were refused; nothing was written, or nothing whole. */
   refused: 2,
   /** A mistake of ours. */
   bug: 70,

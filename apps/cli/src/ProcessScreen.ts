@@ -1,3 +1,5 @@
+import { writeSync } from "node:fs"
+import { Socket } from "node:net"
 import type { Writable } from "node:stream"
 import { Effect, Layer } from "effect"
 import { exitCodes } from "./Exit.ts"
@@ -6,10 +8,12 @@ import { systemWords } from "./SystemWords.ts"
 
 /** Lines for readers that are no terminal. */
 const COLUMNS_ELSEWHERE = 120
+const NOT_WHOLE = "what is written of it is not whole: make room, or write elsewhere (--out, where the command has it)"
 
 interface Stream extends Writable {
   readonly isTTY?: boolean
   readonly columns?: number
+  readonly fd?: number
 }
 
 /** The standard streams of this process. */
@@ -24,16 +28,27 @@ export const processScreen: Layer.Layer<Screen> = Layer.sync(Screen, () => {
 const surfaceOf = (stream: Stream): { readonly surface: Surface; readonly gone: () => boolean } => {
   let gone = false
   // A reader that leaves is no fault of ours: EPIPE ends the output, not the command. Other failures cost the result.
-  stream.on("error", (error: NodeJS.ErrnoException) => {
+  const failed = (error: NodeJS.ErrnoException): void => {
+    if (gone) return
     gone = true
     if (error.code === "EPIPE" || stream !== process.stdout) return
-    process.exitCode = exitCodes.notWell
-    process.stderr.write(`error: the output cannot be written: ${systemWords(error)}\n`)
-  })
+    process.exitCode = exitCodes.refused
+    process.stderr.write(`error: the output cannot be written: ${systemWords(error)}\n${NOT_WHOLE}\n`)
+  }
+  stream.on("error", failed)
+  const file = fileOf(stream)
   const write = (piece: string | Uint8Array): Effect.Effect<void> =>
     Effect.callback((resume) => {
       const done = () => resume(Effect.void)
       if (gone || stream.destroyed) return done()
+      if (file !== undefined) {
+        try {
+          writeAll(file, piece)
+        } catch (error) {
+          failed(error as NodeJS.ErrnoException)
+        }
+        return done()
+      }
       if (stream.write(piece)) return done()
       const settle = () => {
         stream.off("drain", settle)
@@ -48,6 +63,15 @@ const surfaceOf = (stream: Stream): { readonly surface: Surface; readonly gone: 
     })
   const isTerminal = stream.isTTY === true
   return { surface: { write, isTerminal, color: isTerminal && wantsColor() }, gone: () => gone || stream.destroyed }
+}
+
+/** The descriptor of a stream that is a file or a device; undefined for pipes, sockets and terminals. */
+const fileOf = (stream: Stream): number | undefined => (stream instanceof Socket ? undefined : stream.fd)
+
+/** Node's own stream takes a write to a file for done when the disk took only its beginning. */
+const writeAll = (file: number, piece: string | Uint8Array): void => {
+  const octets = typeof piece === "string" ? Buffer.from(piece) : piece
+  for (let at = 0; at < octets.length; ) at += writeSync(file, octets, at)
 }
 
 const wantsColor = (): boolean => {

@@ -42,8 +42,12 @@ const codeOf = (exit: Exit.Exit<number>): number => {
   return exitCodes.bug
 }
 
+/** A command whose output was lost has not ended as it thinks. */
+const endOf = (code: number): typeof process.exitCode =>
+  code === exitCodes.fine || code === exitCodes.notWell ? (process.exitCode ?? code) : code
+
 fiber.addObserver((exit) => {
   const code = codeOf(exit)
   // Pipes may still hold text of ours: the process ends when it is written, or when its reader has gone.
-  process.stdout.write("", () => process.exit(code === exitCodes.fine ? process.exitCode : code))
+  process.stdout.write("", () => process.exit(endOf(code)))
 })

@@ -68,7 +68,7 @@ describe("a capture to the standard output", () => {
     async () => {
       const { code, err } = await shell("rdmakit pcap convert v_imm.pcap.gz - > /dev/full", {}, captures)
       expect({ code, err }).toEqual({
-        code: 1,
+        code: 2,
         err: expect.stringMatching(/^error: the output cannot be written: there is no room left on the disk/),
       })
     },

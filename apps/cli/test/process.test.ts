@@ -35,9 +35,28 @@ describe("the program", () => {
 
   test.runIf(existsSync("/dev/full"))("says when its output cannot be written", async () => {
     const { code, err } = await shell("rdmakit trace tiny/hpcc.tr > /dev/full")
-    expect(code).toBe(1)
-    expect(err).toContain("error: the output cannot be written: there is no room left on the disk")
+    expect(code).toBe(2)
+    expect(err).toContain(
+      "error: the output cannot be written: there is no room left on the disk\nwhat is written of it",
+    )
   })
+
+  // A limit on the size of files: as on a full disk, the write that meets it is cut short, and only the next one fails.
+  test.each(["generate topology fat-tree --k 8", "trace tiny/hpcc.tr", "schema", "run --help"])(
+    "a file that takes only the beginning is told of: %s",
+    async (command) => {
+      const cwd = folderOf({})
+      const line = `trap "" XFSZ; ulimit -f 1; rdmakit ${command} > ${cwd}/out.txt`
+      const { code, err } = await shell(line, { NODE_DISABLE_COMPILE_CACHE: "1" })
+      expect({ code, err }).toEqual({
+        code: 2,
+        err: expect.stringMatching(
+          /^error: the output cannot be written: it would be larger than a file may be\nwhat is/,
+        ),
+      })
+    },
+    30_000,
+  )
 
   test.runIf(existsSync("/dev/full"))(
     "never exits with 0 when its output cannot be written",
@@ -54,7 +73,7 @@ describe("the program", () => {
         `run tiny/hpcc.config.txt --out ${out}`,
       ]) {
         const { code, err } = await shell(`rdmakit ${command} > /dev/full`)
-        expect(code, command).toBe(1)
+        expect(code, command).toBe(2)
         expect(err).toContain("error: the output cannot be written: there is no room left on the disk")
       }
     },
@@ -114,7 +133,7 @@ describe("the program", () => {
       onSent() {}, onAck() { process.exit(3) }, onCnp: () => false, onLoss: () => false, onTimer: () => false, metrics: () => ({}) }) }`
     const cwd = folderOf({ "mine.mjs": ending })
     const { code } = await shell(`rdmakit run tiny/hpcc.config.txt --controller ${cwd}/mine.mjs --out ${cwd}/out`)
-    expect(code).toBe(3)
+    expect(code).toBe(2)
     expect(readdirSync(cwd)).toEqual(["mine.mjs"])
   }, 30_000)
 
