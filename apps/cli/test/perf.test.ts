@@ -76,6 +76,37 @@ describe("perf in a simulated network", { timeout: 30_000 }, () => {
     expect(near.results[0].typicalUs).toBeLessThan(5)
   })
 
+  test.each([
+    ["1bps", "1bps"],
+    ["999bps", "999bps"],
+    ["1e-9", "0.000000001bps"],
+    ["0", "0bps"],
+  ])("a rate of %s is refused", async (rate, found) => {
+    const { code, out, err } = await run(`perf write-bw --rate ${rate}`)
+    expect({ code, out }).toEqual({ code: 2, out: "" })
+    expect(err).toBe(`error: --rate: found ${found}, expected a rate of at least 1kbps\n`)
+  })
+
+  test("so is one in a topology", async () => {
+    const cwd = folderOf({ "t.txt": "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 2bps 1us 0\n" })
+    const { code, err } = await run("perf write-bw --topology t.txt", { cwd })
+    expect([code, err]).toEqual([2, "error: t.txt:4: rate: found 2bps, expected a rate of at least 1kbps\n"])
+  })
+
+  // Past the exact range the event queue itself would come to no end.
+  test("what lasts longer than times are exact is ended", async () => {
+    const { code, err } = await run("perf write-bw --rate 1kbps")
+    expect([code, err]).toEqual([
+      2,
+      "error: it had not ended after 9000s of simulated time, beyond which times are not exact\nchoose a higher rate, or fewer or smaller messages\n",
+    ])
+  })
+
+  test("Ctrl-C ends a long one at once", async () => {
+    const line = `${shellCommand} perf write-bw -n 100000000 & child=$!; sleep 2; kill -INT $child; SECONDS=0; wait $child; echo "code $? $((SECONDS < 3))"`
+    expect((await shell(line)).out).toMatch(/code 130 1\n$/)
+  })
+
   test("with faults it ends all the same, and the same seed gives the same digest", async () => {
     const line = "perf send-bw -n 100 --faults loss=2%,dup=2%,reorder=5% --seed"
     const first = await json(`${line} 3`)

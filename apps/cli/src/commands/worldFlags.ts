@@ -21,7 +21,7 @@ export const worldFlags = {
     Flag.withDescription("fabric: both ends in a simulated network; softnic: real packets; iwarp: TCP"),
     Flag.optional,
   ),
-  rate: text("rate", "RATE", "fabric: of the hosts' links (default: 100Gbps)"),
+  rate: text("rate", "RATE", "fabric: of the hosts' links, from 1kbps on (default: 100Gbps)"),
   delay: text("delay", "TIME", "fabric: of a link, one way (default: 1us)"),
   topology: text("topology", "FILE", "fabric: a topology of the HPCC simulator in place of two hosts and a switch"),
   hosts: text("hosts", "A,B", "fabric: client and server in it (default: the first two hosts)"),

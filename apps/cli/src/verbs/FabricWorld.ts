@@ -8,15 +8,20 @@ import {
   type ProgramOptions,
   type ProgramOutcome,
   simulateProgram,
+  TimeExceeded,
   Topology,
 } from "@rdmakit/fabric"
 import type { PcapngWriter } from "@rdmakit/pcap"
 import { memoryOutOfBand, type OutOfBand } from "@rdmakit/perftest"
+import { formatTime } from "@rdmakit/units"
 import { Effect, type Scope } from "effect"
 import { Refused } from "../Exit.ts"
 import { capturing } from "./CaptureFile.ts"
 import { FabricCapture } from "./FabricCapture.ts"
 import type { WantedFabric } from "./World.ts"
+
+/** What lasts longer, ps, is ended: times are exact below 2^53. */
+const UNTIL = 9_000 * 1e12
 
 /** What one end needs. */
 export type EndServices = Provider | OutOfBand | Scope.Scope
@@ -48,15 +53,26 @@ export const runOnFabric = <A, B, E>(
       return { client: first, server: second } as BothEnds<A, B>
     }).pipe(Effect.scoped, Effect.provide(memoryOutOfBand))
     const simulated = (options: ProgramOptions) => simulateProgram(ends, options)
-    const captured = (writer: PcapngWriter) => simulated({ seed, onPacket: new FabricCapture(writer, hosts).onPacket })
-    return yield* (pcap === undefined ? simulated({ seed }) : capturing(pcap, hosts.length, captured)).pipe(
+    const options = { seed, until: UNTIL }
+    const captured = (writer: PcapngWriter) =>
+      simulated({ ...options, onPacket: new FabricCapture(writer, hosts).onPacket })
+    return yield* (pcap === undefined ? simulated(options) : capturing(pcap, hosts.length, captured)).pipe(
       Effect.provideService(Topology, graph),
       Effect.catchIf(
         (error): error is NetworkInvalid => error instanceof NetworkInvalid,
         ({ cause }) => Effect.fail(new Refused({ message: cause instanceof Error ? cause.message : String(cause) })),
       ),
+      Effect.catchIf((error): error is TimeExceeded => error instanceof TimeExceeded, tooLong),
     )
   }).pipe(Effect.scoped)
+
+const tooLong = ({ until }: TimeExceeded) =>
+  Effect.fail(
+    new Refused({
+      message: `it had not ended after ${formatTime(until)} of simulated time, beyond which times are not exact`,
+      hint: "choose a higher rate, or fewer or smaller messages",
+    }),
+  )
 
 export type FabricOutcome<A, B> = ProgramOutcome<BothEnds<A, B>>
 export type { ProgramFault }

@@ -4,7 +4,7 @@ import { parseTopology, switchFlags } from "@rdmakit/ns3"
 import { InputsRefused, type Mention, readInput } from "@rdmakit/scenario"
 import { hostGid, type IwarpOptions, type SoftnicLink, type UdpPeer } from "@rdmakit/softnic"
 import { type Graph, hostsOf, star } from "@rdmakit/topology"
-import { tryParseRate, tryParseTime } from "@rdmakit/units"
+import { formatRate, tryParseRate, tryParseTime } from "@rdmakit/units"
 import { Effect, FileSystem, Option, Path } from "effect"
 import { cannotBeWritten, Refused } from "../Exit.ts"
 import { reading } from "../Reading.ts"
@@ -73,6 +73,9 @@ const MAC = "52:54:00:00:00:02"
 const LOOPBACK = "127.0.0.1"
 const RATE = "100Gbps"
 const DELAY = "1us"
+/** At less, a few packets would outlast the two and a half hours in which simulated times are exact. */
+const RATE_MIN_BPS = 1000
+const RATE_MIN = `a rate of at least ${formatRate(RATE_MIN_BPS)}`
 const LINK_MTU_MIN = 576
 const LINK_MTU_MAX = 65_536
 
@@ -173,7 +176,9 @@ const starOf = (input: WorldInput) =>
   Effect.gen(function* () {
     const rate = tryParseRate(Option.getOrElse(input.rate, () => RATE))
     if (typeof rate !== "number") return yield* new Refused({ message: `--rate: ${rate.message}` })
-    if (!(rate > 0)) return yield* new Refused({ message: "--rate: found 0, expected a rate above 0" })
+    if (!(rate >= RATE_MIN_BPS)) {
+      return yield* new Refused({ message: `--rate: found ${formatRate(rate)}, expected ${RATE_MIN}` })
+    }
     const delay = tryParseTime(Option.getOrElse(input.delay, () => DELAY))
     if (typeof delay !== "number") return yield* new Refused({ message: `--delay: ${delay.message}` })
     return star(2, { rate, delay })
@@ -192,6 +197,11 @@ const graphOfFile = (input: WorldInput, name: string) =>
       Effect.mapError((fault) => new InputsRefused({ faults: [fault], notes: [] })),
     )
     const topology = yield* reading(() => parseTopology(octets, name))
+    const slow = topology.links.find(({ rateBps }) => !(rateBps >= RATE_MIN_BPS))
+    if (slow !== undefined) {
+      const place = `${name}:${slow.line}: rate`
+      return yield* new Refused({ message: `${place}: found ${formatRate(slow.rateBps)}, expected ${RATE_MIN}` })
+    }
     const graph: Graph = { nodes: topology.nodes, isSwitch: switchFlags(topology), links: topology.links }
     if (hostsOf(graph).length >= 2) return graph
     return yield* new Refused({ message: `--topology: ${name}: found fewer than two hosts` })
