@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { plannedRuns, probes, VaryFault, variedKeys } from "../src/sweep/Vary.ts"
@@ -217,6 +217,20 @@ describe("sweep --resume", () => {
     expect((await rdmakit([...varied, "--out", "new"], { cwd })).code).toBe(0)
     expect(treeOf(join(cwd, "out"))).toEqual(treeOf(join(cwd, "new")))
   }, 60_000)
+})
+
+describe("sweep --resume, of a folder whose sweep.json is something else", () => {
+  test.each(["null", "5", '"text"', "[]", "{", ""])("refuses %s", async (text) => {
+    const cwd = folder()
+    mkdirSync(join(cwd, "out"))
+    writeFileSync(join(cwd, "out/sweep.json"), text)
+    const { code, err } = await rdmakit([...varied, "--out", "out", "--resume"], { cwd })
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringContaining("error: out: holds another sweep: sweep.json cannot be read\n"),
+    })
+    expect(filesIn(join(cwd, "out"))).toEqual(["sweep.json"])
+  })
 })
 
 describe("sweep refuses, with exit code 2 and nothing written", () => {

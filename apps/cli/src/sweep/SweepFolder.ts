@@ -172,14 +172,21 @@ const recordIn = (text: string, run: PlannedRun): RunRecord | undefined => {
   }
 }
 
+/** What a manifest's text says; undefined where it is none. */
+const manifestIn = (text: string): Manifest | undefined => {
+  try {
+    const found: unknown = JSON.parse(text)
+    const isManifest = typeof found === "object" && found !== null && !Array.isArray(found)
+    return isManifest ? (found as Manifest) : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** In what a folder's sweep is another one than that of the command line. */
 const differences = (found: string, manifest: Manifest): string => {
-  let other: Manifest
-  try {
-    other = JSON.parse(found) as Manifest
-  } catch {
-    return `${MANIFEST_FILE} cannot be read`
-  }
+  const other = manifestIn(found)
+  if (other === undefined) return `${MANIFEST_FILE} cannot be read`
   const keys = Object.keys(manifest).filter((key) => JSON.stringify(other[key]) !== JSON.stringify(manifest[key]))
   if (keys.length === 0) return `${MANIFEST_FILE} is written otherwise`
   const [key] = keys
