@@ -57,9 +57,16 @@ const checkShare = (option: string, value: number | undefined): void =>
 const checkBoolean = (option: string, value: boolean | undefined): void =>
   check(option, value, value === undefined || typeof value === "boolean", "true or false")
 
-/** A timer that fires at the moment it is set would hold time still. */
+/** A nanosecond: a timer that fires at the moment it is set would hold time still, and one that fires more often nearly. */
+const PERIOD_MIN_PS = 1000
+
 const checkPeriod = (option: string, value: number | undefined): void =>
-  check(option, value, value === undefined || (Number.isFinite(value) && value >= 1), "a finite time of at least 1 ps")
+  check(
+    option,
+    value,
+    value === undefined || (Number.isFinite(value) && value >= PERIOD_MIN_PS),
+    `a finite time of at least ${PERIOD_MIN_PS} ps`,
+  )
 
 /** Throws `DcqcnOptionsError` at the first option that is out of its range. */
 export const checkOptions = (options: DcqcnOptions): void => {

@@ -29,6 +29,7 @@ describe("dcqcn, options", () => {
     ["gain", { variant: "paper", gain: 1.1 }],
     ["initialAlpha", { variant: "paper", initialAlpha: Number.NaN }],
     ["alphaTimerPs", { variant: "paper", alphaTimerPs: 0 }],
+    ["rpTimerPs", { variant: "ns3", rpTimerPs: 999 }],
     ["increaseTimerPs", { variant: "paper", increaseTimerPs: Infinity }],
     ["byteCounterBytes", { variant: "paper", byteCounterBytes: -1 }],
     ["fastRecoverySteps", { variant: "paper", fastRecoverySteps: 1.5 }],
