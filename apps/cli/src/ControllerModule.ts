@@ -105,7 +105,10 @@ const strayFaultOf = Effect.fnUntraced(function* (file: string) {
   })
 })
 
-const words: Readonly<Record<string, boolean>> = { true: true, false: false }
+const words: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["false", false],
+])
 
 const optionsOf = Effect.fnUntraced(function* (list: ReadonlyArray<string>) {
   const options: Record<string, unknown> = {}
@@ -114,7 +117,11 @@ const optionsOf = Effect.fnUntraced(function* (list: ReadonlyArray<string>) {
     if (key === undefined || value === undefined) {
       return yield* new Refused({ message: `--option: found "${text}", expected KEY=VALUE, such as gain=0.5` })
     }
-    options[key] = words[value] ?? scalarOf(value)
+    // No property like the others: it would change what the options inherit.
+    if (key === "__proto__") {
+      return yield* new Refused({ message: `--option: found the key ${key}, expected the name of an option` })
+    }
+    options[key] = words.get(value) ?? scalarOf(value)
   }
   return options
 })

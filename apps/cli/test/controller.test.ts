@@ -180,6 +180,23 @@ describe("run --controller", () => {
   })
 })
 
+describe("--option", () => {
+  test("refuses __proto__", async () => {
+    const { code, out, err } = await ran("mine.ts", example, ["--option", "__proto__=1"]).done
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: "error: --option: found the key __proto__, expected the name of an option\n",
+    })
+    expect(JSON.parse(out).ok).toBe(false)
+  })
+
+  test.each(["constructor", "__proto__", "toString"])("%s is a value like any other text", async (value) => {
+    const told = "export default (options) => { throw new Error(JSON.stringify(options)) }"
+    const { err } = await ran("mine.mjs", told, ["--option", `a=${value}`, "--option", "b=true"]).done
+    expect(err).toContain(`Error: {"a":"${value}","b":true} (mine.mjs:1:`)
+  })
+})
+
 describe("the program, of a module", () => {
   const cases: ReadonlyArray<readonly [string, string, string]> = [
     ["runs TypeScript", "good.ts", example],
