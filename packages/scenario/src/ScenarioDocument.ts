@@ -48,7 +48,7 @@ export class ScenarioDocument implements FieldSource {
     this.lines = new yaml.LineCounter()
     this.document = yaml.parseDocument(this.text, { lineCounter: this.lines, prettyErrors: false, logLevel: "error" })
     const [error] = this.document.errors
-    if (error !== undefined) throw this.syntaxFault(error.pos[0], error.message)
+    if (error !== undefined) throw this.syntaxFault(error.pos[0], yamlWords(error))
     this.overridden = overrides.map((text) => this.override(text))
     try {
       this.data = this.document.toJS()
@@ -82,7 +82,7 @@ export class ScenarioDocument implements FieldSource {
       new Ns3FormatError({ file: "--set", line: 0, column: 0, field: "override", found: text, expected, hint })
     if (at <= 0) throw fault("PATH=VALUE, such as switch.buffer=16MiB")
     const value = this.yaml.parseDocument(text.slice(at + 1), { prettyErrors: false })
-    if (value.errors.length > 0) throw fault("a YAML value", value.errors[0]!.message)
+    if (value.errors.length > 0) throw fault("a YAML value", yamlWords(value.errors[0]!))
     if (isOneMore) {
       const list = this.document.getIn(path)
       if (list !== undefined && !this.yaml.isSeq(list)) throw fault("the path of a list")
@@ -168,6 +168,12 @@ export class ScenarioDocument implements FieldSource {
     const node = path.length === 0 ? this.document.contents : this.document.getIn(path, true)
     return this.yaml.isAlias(node) ? node.resolve(this.document) : node
   }
+}
+
+/** What is wrong with a text, in words for its writer: some of the parser's are for a programmer. */
+const yamlWords = ({ code, message }: Yaml.YAMLError): string => {
+  if (code === "RESOURCE_EXHAUSTION") return "it is nested too deeply"
+  return code === "MULTIPLE_DOCS" ? "it is more than one document" : message
 }
 
 const decodeText = (octets: Uint8Array, file: string): string => {

@@ -321,6 +321,11 @@ describe("what is refused, and where", () => {
     ])
   })
 
+  it("several documents, and thousands of brackets", async () => {
+    expect(await faults(`${star}${flow}---\n${star}`)).toEqual([expect.stringMatching(/it is more than one document$/)])
+    expect(await faults("[".repeat(3000))).toEqual([expect.stringMatching(/it is nested too deeply$/)])
+  })
+
   it("a file that is not there", async () => {
     const result = await attempt({}, {}, "gone.yaml")
     expect(Result.isFailure(result) && result.failure.message).toMatch(/gone.yaml.*it does not exist/)

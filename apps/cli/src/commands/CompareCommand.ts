@@ -3,9 +3,7 @@ import { whenRun } from "./whenRun.ts"
 
 const side = (name: string) =>
   Argument.String(name).pipe(
-    Argument.withDescription(
-      "Completion times, a trace (.tr), pfc or qlen, or a folder; - is standard input",
-    ),
+    Argument.withDescription("Completion times, a trace (.tr), pfc or qlen, or a folder; - is standard input"),
   )
 
 export const compareCommand = Command.make(
