@@ -24,8 +24,7 @@ const HARDWARE =
   "measured on hardware: hosts, adapters and PCIe add time and jitter that a simulated network does not have"
 const SHORT = "8 ms are short for DCQCN, whose queues follow from the long flows"
 /** Each rack's switch has one uplink of 100 Gb/s, as `hpccTestbed` builds it. */
-const OVERLOADED =
-  "half of what the hosts can send asks 103 % of the uplinks, and DCQCN's queues there grow all along"
+const OVERLOADED = "half of what the hosts can send asks 103 % of the uplinks, and DCQCN's queues there grow all along"
 const reasons = { HPCC: HARDWARE, DCQCN: { quick: SHORT, full: HARDWARE } } as const
 const reasonsHalf = { HPCC: HARDWARE, DCQCN: { quick: SHORT, full: OVERLOADED } } as const
 const SAMPLING = "the source does not say which of the switches' queues were sampled, nor when"
