@@ -13,17 +13,30 @@ const incasts = (duration: string) => ({
 
 /** In 4 ms DCQCN+win's short flows come from 2.5 to 4.1, and HPCC's of 0.3 to 10 MB from 3.6 to 4.7. */
 const SHORT = "a short run: long flows, queues and pauses have not built up as they do in the source's"
+/** In 20 ms, at p95: 7.0 in place of 4.1 and 14 in place of 2.8 for short flows. */
+const WINDOWED =
+  "with a window, too, DCQCN and TIMELY are slower here over 20 ms than the paper has them: why is not known"
 const reasons11a = {
   DCQCN: { quick: SHORT, full: OTHERS },
   TIMELY: { quick: SHORT, full: OTHERS },
+  "DCQCN+win": { quick: SHORT, full: WINDOWED },
+  "TIMELY+win": { quick: SHORT, full: WINDOWED },
   all: { quick: SHORT },
 } as const
 const reasons11c = { DCQCN: OTHERS, TIMELY: OTHERS, all: { quick: SHORT } } as const
 
+/** The authors' later curves of the same simulator have the two together: 2.8 and 2.75 at 30 %. */
 const TOGETHER = [
   {
     systems: ["TIMELY+win", "DCQCN+win"],
+    scale: "quick",
     reason: "the authors' later curves of the same simulator have the two together (2.8 and 2.75 at 30 %), as here",
+  },
+  {
+    systems: ["TIMELY+win", "DCQCN+win"],
+    scale: "full",
+    reason:
+      "the authors' later curves of the same simulator have the two together (2.8 and 2.75 at 30 %); over 20 ms TIMELY+win is the slower here, and why is not known",
   },
 ] as const
 
@@ -57,7 +70,7 @@ const latency = (published: Readonly<Record<string, Published>>): Claim => ({
 const systems = [hpcc, dctcp, timelyWindow, dcqcnWindow, dcqcn, timely]
 
 const withReasons = (reasons: NonNullable<Claim["reasons"]>, claims: ReadonlyArray<Claim>): ReadonlyArray<Claim> =>
-  claims.map((claim) => ({ ...claim, reasons }))
+  claims.map((claim) => ({ reasons, ...claim }))
 
 /** The paper marks a size by the largest of a twentieth of all flows: "7K" are those from p65 to p70 of the sizes. */
 export const hpcc11a: Figure = {
@@ -112,6 +125,13 @@ export const hpcc11a: Figure = {
       unit: "share",
       mark: "digitised",
       published: { DCQCN: 0.053, TIMELY: 0.089, "TIMELY+win": 0.001, HPCC: 0, DCTCP: 0, "DCQCN+win": 0 },
+      reasons: {
+        ...reasons11a,
+        "TIMELY+win": {
+          quick: SHORT,
+          full: "a ten-thousandth of the time in place of a thousandth: both are next to none",
+        },
+      },
       exceptions: ["HPCC", "DCTCP", "DCQCN+win"].map((name) => ({
         systems: [name, "TIMELY+win"] as const,
         scale: "quick" as const,
