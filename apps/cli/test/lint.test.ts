@@ -85,6 +85,12 @@ describe("lint", () => {
     expect(out).toContain("ok standard input: dctcp/ns3, 3 hosts, 1 switch, 2 flows")
   })
 
+  test("takes what is neither for a config, however many blank lines it begins with", async () => {
+    const { code, err } = await rdmakit(["lint", "-"], { stdin: `${"\n".repeat(4000)}1` })
+    expect(code).toBe(2)
+    expect(err).toContain('standard input:4001:1: key: found "1", expected a key of the simulator')
+  })
+
   test("notes what it accepts: starts out of order, more flows than announced", async () => {
     const cwd = tiny({ "flow.txt": "2\n0 1 3 100 5000 2.1\n1 0 3 100 5000 2.0\n0 1 3 100 1 2.2\n" })
     const { code, out } = await rdmakit(["lint", "config.txt"], { cwd })

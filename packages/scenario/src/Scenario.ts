@@ -63,14 +63,17 @@ export interface ScenarioOptions {
 /** Whether a file is a scenario by its name, rather than a config of the HPCC simulator. */
 export const isScenarioName = (name: string): boolean => /\.(ya?ml|json)$/i.test(name)
 
-/** A scenario's first key, or the brace that begins JSON; before it comments, and blank lines. */
-const scenarioStart = /^\uFEFF?(?:\s*(?:#.*|---)?\r?\n)*\s*(?:\{|["']?[A-Za-z]\w*["']?\s*:)/
+/** What a scenario begins with: its first key, or the brace of JSON. */
+const scenarioStart = /^(?:\{|["']?[A-Za-z]\w*["']?\s*:)/
 /** Octets that are looked at for it. */
 const START_OCTETS = 4096
 
 /** Whether octets without a name are a scenario, by how they begin, rather than a config of the HPCC simulator. */
-export const isScenarioText = (octets: Uint8Array): boolean =>
-  scenarioStart.test(new TextDecoder().decode(octets.subarray(0, START_OCTETS)))
+export const isScenarioText = (octets: Uint8Array): boolean => {
+  const lines = new TextDecoder().decode(octets.subarray(0, START_OCTETS)).split("\n")
+  const first = lines.map((line) => line.trim()).find((line) => line !== "" && line !== "---" && !line.startsWith("#"))
+  return first !== undefined && scenarioStart.test(first)
+}
 
 /**
  * Reads a scenario, YAML or JSON, and the files it names, and checks that it can be run. Paths are looked for in the
