@@ -23,7 +23,7 @@ import { checkController } from "./Ns3ControllerCheck.ts"
 import { ns3ModeFor, ns3Routes } from "./Ns3Mode.ts"
 import { checkOutputs } from "./Ns3Outputs.ts"
 import { effectWarnings, flowWarnings, topologyWarnings } from "./Ns3Warnings.ts"
-import { tooLarge } from "./TopologySection.ts"
+import { tooLarge } from "./RoutesMemory.ts"
 
 /** Everything a run of the HPCC simulator's own files starts from, read and checked. */
 export interface Ns3Inputs {

@@ -3,18 +3,10 @@ import { type Ns3FormatError, type Ns3Note, nearestWord, parseTopology, switchFl
 import { type Graph, TopologyError } from "@rdmakit/topology"
 import { Effect, type FileSystem, type Path, type Schema } from "effect"
 import type { InputFile } from "./InputFile.ts"
+import { tooLarge } from "./RoutesMemory.ts"
 import { attempt, type FieldPath, type FieldSource, hasFile, sectionOf } from "./ScenarioDocument.ts"
 import { NODE_MAX } from "./ScenarioFields.ts"
 import { builders, type ExplicitTopology, explicitGraph, explicitTopology, TopologyFile } from "./ScenarioTopologies.ts"
-
-/** Memory of the routes: nodes times hosts. */
-const ROUTES_MAX = 2.5e8
-
-/** How large a network is whose routes find no room; undefined: they do. */
-export const tooLarge = ({ nodes, isSwitch }: Graph): string | undefined => {
-  const hosts = isSwitch.reduce((sum, flag) => sum + 1 - flag, 0)
-  return nodes * hosts > ROUTES_MAX ? `this is ${nodes} nodes and ${hosts} hosts` : undefined
-}
 
 const LINKS_MAX = 2 ** 21
 
