@@ -63,11 +63,12 @@ export const disciplineOf = (
     const expected = `weights of which none is more than ${WEIGHT_RATIO_MAX} times another`
     faults.push(document.fault(path, { expected }))
   }
-  if (weights !== undefined) refuseFar(["switch", "weights"], weights)
-  for (const [index, { weights: own }] of portWeights.entries())
-    refuseFar(["switch", "portWeights", index, "weights"], own)
-  if (weights !== undefined) for (let port = 0; port < ports.count; port++) set(port, weights)
+  if (weights !== undefined) {
+    refuseFar(["switch", "weights"], weights)
+    for (let port = 0; port < ports.count; port++) set(port, weights)
+  }
   for (const [index, { from, to, link = 0, weights: own }] of portWeights.entries()) {
+    refuseFar(["switch", "portWeights", index, "weights"], own)
     const port = portBetween(graph, ports, from, to, link)
     if (typeof port === "number") set(port, own)
     else {
