@@ -278,7 +278,7 @@ export class WorldRun implements Run {
       unfinished,
       deadlock,
       watchdog,
-      notes: this.notes(deadlock, this.start + simulatedPs, isStopped ? unfinished : []),
+      notes: this.notes(deadlock, this.start + simulatedPs, isStopped && this.until < TIME_MAX ? unfinished : []),
       flows,
       idealPs: Float64Array.from({ length: flows.count }, (_, flow) => this.ideal(flow)),
     }
