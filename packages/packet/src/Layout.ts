@@ -42,7 +42,7 @@ export const UDP_PORTS = 15
 /** Ports that `PLACE` can name. */
 export const PORTS_MAX = 1 << 20
 /** The bits of `PLACE` that name a port. */
-export const INGRESS = 0xfffff
+export const INGRESS = PORTS_MAX - 1
 /** Where the path identifier begins in `PLACE`, the hops in `PSN`. */
 export const PATH_SHIFT = 20
 export const HOP_SHIFT = 24
