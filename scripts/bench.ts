@@ -16,6 +16,7 @@ import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { gunzipSync } from "node:zlib"
 import { formatTopology } from "../packages/ns3/src/index.ts"
+import { ns3TopologyOf } from "../packages/scenario/src/index.ts"
 import { clos, type Graph, hpccFabric } from "../packages/topology/src/index.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
@@ -72,12 +73,7 @@ interface Case {
 }
 
 const writeTopology = (name: string, graph: Graph): void => {
-  const switches = Array.from({ length: graph.nodes }, (_, node) => node).filter((node) => graph.isSwitch[node] === 1)
-  const { nodes } = graph
-  writeFileSync(
-    join(folder, name),
-    formatTopology({ nodes, switches, links: graph.links.map((link) => ({ ...link, line: 0 })) }),
-  )
+  writeFileSync(join(folder, name), formatTopology(ns3TopologyOf(graph)))
 }
 
 /** The config of the 320-host case and the files it names, next to each other. */

@@ -10,9 +10,9 @@
  * with it: p50 of each range of sizes within 2 %, p95 within 10 %, the mean completion time within 0.5 %.
  */
 import { Effect } from "effect"
-import { quantile, sizeEnds } from "../../packages/metrics/src/index.ts"
+import { type SizeBucket, slowdown, slowdownBySize } from "../../packages/metrics/src/index.ts"
 import { formatTopology } from "../../packages/ns3/src/index.ts"
-import { loadScenario, Ns3Simulation, ScenarioSimulation } from "../../packages/scenario/src/index.ts"
+import { loadScenario, Ns3Simulation, ns3TopologyOf, ScenarioSimulation } from "../../packages/scenario/src/index.ts"
 import { memoryFiles } from "../../packages/scenario/test/memoryFiles.ts"
 import { referenceInputs, referenceText, runToEnd } from "../../packages/scenario/test/reference.ts"
 import { hpccFabric } from "../../packages/topology/src/index.ts"
@@ -54,18 +54,16 @@ const completionsOf = ({ world }: Simulation): Completions => {
   )
 }
 
-const topology = (): string => {
-  const { nodes, isSwitch, links } = hpccFabric()
-  const switches = [...isSwitch.keys()].filter((node) => isSwitch[node] === 1)
-  return formatTopology({ nodes, switches, links: links.map((link) => ({ ...link, line: 0 })) })
-}
-
 const flowFile = "fat320-fbhdp/flow.txt"
 const flowsTo = (port: number): string => referenceText(flowFile).replaceAll(/^(\d+ \d+ \d+) 100 /gm, `$1 ${port} `)
 
 /** A run of the simulator, and its ideals by flow, ns. */
 const simulated = ({ mode }: System, run: number) => {
-  const files = { "topo_fat320.txt": topology(), "trace_none.txt": "0\n", [flowFile]: flowsTo(100 + run) }
+  const files = {
+    "topo_fat320.txt": formatTopology(ns3TopologyOf(hpccFabric())),
+    "trace_none.txt": "0\n",
+    [flowFile]: flowsTo(100 + run),
+  }
   const simulation = new Ns3Simulation(referenceInputs(`fat320-fbhdp/${mode}.config.txt`, { files }), { seed: run })
   const { idealPs } = runToEnd(simulation)
   if (run === 0 && simulation.files().fct !== referenceText(`fat320-fbhdp/${mode}.fct.txt`)) {
@@ -103,12 +101,16 @@ const meanNs = (pool: ReadonlyArray<Completions>): number => {
   return all.reduce((sum, ns) => sum + ns, 0) / all.length
 }
 
-/** Slowdowns of a range of sizes, ascending. */
-const slowdowns = (pool: ReadonlyArray<Completions>, ideals: ReadonlyMap<string, number>, from: number, to: number) =>
-  pool
-    .flatMap((each) => [...each].filter(([, { bytes }]) => bytes <= to && bytes > from))
-    .map(([name, { ns }]) => Math.max(1, ns / ideals.get(name)!))
-    .sort((a, b) => a - b)
+const bucketsOf = (
+  pool: ReadonlyArray<Completions>,
+  ideals: ReadonlyMap<string, number>,
+): ReadonlyArray<SizeBucket> => {
+  const flows = pool.flatMap((each) => [...each])
+  return slowdownBySize(
+    flows.map(([, { bytes }]) => bytes),
+    flows.map(([name, { ns }]) => slowdown(ns, ideals.get(name)!)),
+  )
+}
 
 let passed = 0
 let failed = 0
@@ -128,13 +130,11 @@ const compare = (
     return `${what} ${a.toFixed(3)} ${b.toFixed(3)} ${percent(share)}${isWithin ? "" : " outside"}`
   }
   console.log(`  ${told("mean completion, us,", meanNs(theirs) / 1000, meanNs(ours) / 1000, bars.mean)}`)
-  let from = -1
-  for (const to of sizeEnds) {
-    const [a, b] = [theirs, ours].map((pool) => slowdowns(pool, ideals, from, to)) as [number[], number[]]
-    const at = (share: number, bar: number): string =>
-      told(`p${share * 100}`, quantile(a, share), quantile(b, share), bar)
-    console.log(`  up to ${to} B, ${a.length} flows: ${at(0.5, bars.p50)}, ${at(0.95, bars.p95)}`)
-    from = to
+  const our = bucketsOf(ours, ideals)
+  for (const [i, their] of bucketsOf(theirs, ideals).entries()) {
+    const p50 = told("p50", their.p50, our[i]!.p50, bars.p50)
+    const p95 = told("p95", their.p95, our[i]!.p95, bars.p95)
+    console.log(`  up to ${their.endBytes} B, ${their.count} flows: ${p50}, ${p95}`)
   }
 }
 

@@ -1,15 +1,13 @@
 // The reference on its 320-host fabric, in a process of its own: a test runner's module loader makes it four times slower.
 import { formatTopology } from "@rdmakit/ns3"
+import { ns3TopologyOf } from "@rdmakit/scenario"
 import { hpccFabric } from "@rdmakit/topology"
 import { referenceInputs, referenceText, runReference } from "./reference.ts"
 
 const mode = process.argv[2] ?? "hpcc"
-const graph = hpccFabric()
-const switches = [...graph.isSwitch.keys()].filter((node) => graph.isSwitch[node] === 1)
-const links = graph.links.map((link) => ({ ...link, line: 0 }))
 const inputs = referenceInputs(`fat320-fbhdp/${mode}.config.txt`, {
   files: {
-    "topo_fat320.txt": formatTopology({ nodes: graph.nodes, switches, links }),
+    "topo_fat320.txt": formatTopology(ns3TopologyOf(hpccFabric())),
     "trace_none.txt": "0\n",
   },
 })
