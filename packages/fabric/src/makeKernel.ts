@@ -5,8 +5,13 @@ import type { Ports, Routes } from "@rdmakit/topology"
 import { longestPath } from "./LinkFaults.ts"
 import type { WorldParts } from "./World.ts"
 
-/** Packets there is room for without growing: what is not used is not touched, and costs no memory. */
+/**
+ * Packets there is room for without growing, at least and for each node: what a window of a fast network holds, and as
+ * many acknowledgements. What is not used is not touched, and costs no memory; a pool that grows has all code that knows
+ * where it lay compiled anew, and less well.
+ */
 const PACKETS_AT_FIRST = 1 << 16
+const PACKETS_PER_NODE = 200
 
 /** Most switches a packet can count. */
 const HOPS_MAX = 254
@@ -49,7 +54,7 @@ export const makeKernel = (parts: WorldParts, ports: Ports, { maxHops }: Routes)
     framing.pfcBytes,
   )
   const pool = new PacketPool({
-    capacity: PACKETS_AT_FIRST,
+    capacity: Math.max(PACKETS_AT_FIRST, PACKETS_PER_NODE * graph.nodes),
     telemetryHops: telemetry ? Math.min(TELEMETRY_HOPS_MAX, longest) : 0,
     telemetryFormat: parts.telemetryFormat,
     telemetryRates: parts.telemetryRates,

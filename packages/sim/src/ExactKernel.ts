@@ -42,7 +42,7 @@ export class ExactKernel extends Pausing implements SwitchPorts, NicPorts {
   readonly paths: PathCache
 
   /** Between two runs: the time of the last event. */
-  private reached: Time = 0
+  private reached: Time
   private between = true
 
   /** Where any may be lost, every arrival is looked at. */
@@ -62,6 +62,9 @@ export class ExactKernel extends Pausing implements SwitchPorts, NicPorts {
     this.queue.onOpen = (nodes, count) => prefetch.fetch(nodes, count, this.fixedNodes)
     this.wakeEvent = new Int32Array(network.ports)
     this.wakeTimes = new Float64Array(network.ports).fill(NEVER)
+    // Known to be a double from the start on: were it found out in the middle of a run, all code would be compiled anew.
+    this.reached = NEVER
+    this.reached = 0
   }
 
   /** Time of the event that is executed, or was last. */
