@@ -90,7 +90,7 @@ const exported = (
   if (typeof make !== "function") {
     const names = Object.keys(module)
     throw new ControllerModuleError(
-      `${file}: found ${names.length === 0 ? "no exports" : `the exports ${names.join(", ")}`}, expected a controller`,
+      `${file}: found ${names.length === 0 ? "no exports" : `the exports ${names.map(exportName).join(", ")}`}, expected a controller`,
       "export default { name, needs, make(now, path) }, or a function make(options) that returns one",
     )
   }
@@ -115,6 +115,9 @@ const fieldsOf = (factory: ControllerFactory): Exported => ({
   pintBase: factory.pintBase,
   make: (now, path) => factory.make(now, path),
 })
+
+/** An export may have any text for a name. */
+const exportName = (name: string): string => (NAME.test(name) ? name : shown(name))
 
 const shown = (value: unknown): string => {
   if (value === undefined) return "nothing"
@@ -147,6 +150,12 @@ const placeIn = (stack: string, file: string): string | undefined => {
 
 /** A user's controller: whatever is wrong with it becomes a fault that names the flow, the moment and the place. */
 class WatchedController implements Controller {
+  /** What it had set when it was last looked at: after each callback. */
+  window = 0
+  rate = 0
+  nextTimer: Time = 0
+  readonly timers: Timers | undefined
+
   private readonly inner: Controller
   private readonly file: string
   private readonly flow: number
@@ -165,6 +174,7 @@ class WatchedController implements Controller {
     }
     try {
       this.look(now)
+      this.timers = this.inner.timers
     } catch (error) {
       throw this.failed("what make returned", error, now)
     }
@@ -201,6 +211,9 @@ class WatchedController implements Controller {
     if (!(nextTimer >= 0)) {
       throw this.fault(`its nextTimer is ${nextTimer} ps, expected a time, or Infinity for none`, now)
     }
+    this.window = window
+    this.rate = rate
+    this.nextTimer = nextTimer
     if (typeof acted !== "boolean") {
       throw this.fault(`a callback returned ${shown(acted)}, expected true when it set rate or window, else false`, now)
     }
@@ -211,19 +224,6 @@ class WatchedController implements Controller {
   private failed(callback: string, error: unknown, now: Time): Error {
     if (error instanceof ControllerFault) return error
     return this.fault(`${callback} threw ${thrown(error, this.file)}`, now)
-  }
-
-  get window(): number {
-    return this.inner.window
-  }
-  get rate(): number {
-    return this.inner.rate
-  }
-  get nextTimer(): Time {
-    return this.inner.nextTimer
-  }
-  get timers(): Timers | undefined {
-    return this.inner.timers
   }
 
   onSent(now: Time, bytes: number): void {
@@ -263,7 +263,7 @@ class WatchedController implements Controller {
     this.countTimer(now)
     try {
       const acted = this.check(now, this.inner.onTimer(now, timer))
-      const { nextTimer } = this.inner
+      const { nextTimer } = this
       if (nextTimer < now) throw this.fault(`its nextTimer is ${nextTimer} ps, ${now - nextTimer} ps ago`, now)
       return acted
     } catch (error) {

@@ -45,6 +45,13 @@ describe("a user's module", () => {
   })
 })
 
+describe("exports that are no controller", () => {
+  it("are named as they can be printed", () => {
+    const message = 'mine.ts: found the exports a, "\\u001b[31m", expected a controller'
+    expect(() => userController({ a: 1, "\u001b[31m": 2 }, "mine.ts")).toThrow(message)
+  })
+})
+
 describe("a user's controller", () => {
   it("may set a timer every nanosecond for ever, and at one moment several times", () => {
     const one = made({})
@@ -78,6 +85,22 @@ describe("a user's controller", () => {
     const inner = Object.defineProperties(factory().make(), Object.getOwnPropertyDescriptors(throwing))
     const { make } = userController({ default: { ...factory(), make: () => inner } }, "mine.ts")
     expect(() => make(0, path)).toThrow("controller of flow 7, at 0 us: what make returned threw Error: no rate today")
+  })
+
+  it("is read after each callback alone, and is what it was then", () => {
+    let reads = 0
+    const counting = {
+      get window(): number {
+        if (reads++ === 2) throw new Error("no more")
+        return 1000 * reads
+      },
+    }
+    const inner = Object.defineProperties(factory().make(), Object.getOwnPropertyDescriptors(counting))
+    const one = userController({ default: { ...factory(), make: () => inner } }, "mine.ts").make(0, path)
+    expect([one.window, one.window]).toEqual([1000, 1000])
+    one.onSent(1, 1000)
+    expect(one.window).toBe(2000)
+    expect(() => one.onSent(2, 1000)).toThrow("controller of flow 7, at 0.000002 us: onSent threw Error: no more")
   })
 
   it("is stopped when its next timer lies in the past", () => {
