@@ -1,15 +1,18 @@
 /**
  * Compares native runs with the public HPCC simulator on its 320-host fabric, 7,981 flows under HPCC, DCQCN and TIMELY:
- * `node --conditions=@rdmakit/source scripts/nightly/reference.ts [RUNS [SYSTEM…]]`, by default 5 a side, pooled, and all
- * systems: HPCC DCQCN DCQCN+win TIMELY TIMELY+win. Our runs differ in the seed; the simulator's, which ns-3 mode is
- * identical to, in its random numbers (RngRun) and in the flows' destination port, without which all would take the same
- * paths. Of HPCC and DCQCN the first is the one whose output is in `testdata`.
+ * `node --conditions=@rdmakit/source scripts/nightly/reference.ts [--flows FILE] [RUNS [SYSTEM…]]`, by default 5 a side,
+ * pooled, and all systems: HPCC DCQCN DCQCN+win TIMELY TIMELY+win. Our runs differ in the seed; the simulator's, which
+ * ns-3 mode is identical to, in its random numbers (RngRun) and in the flows' destination port, without which all would
+ * take the same paths. Of HPCC and DCQCN the first is the one whose output is in `testdata`. Other flows, as `rdmakit
+ * generate flows` writes them, are compared for information: how much runs of one side differ is not known of them.
  *
  * Slowdowns of both sides go by the simulator's ideal. It rounds serialization down to whole nanoseconds, which makes its
  * links faster: by 1 % for DCQCN's packets at 100 Gb/s, by 5 % at 400. So native runs come twice: on links of the rates
  * in the topology, for information, and on links that send a full packet in the simulator's time, which have to agree
  * with it: p50 of each range of sizes within 2 %, p95 within 10 %, the mean completion time within 0.5 %.
  */
+import { readFileSync } from "node:fs"
+import { parseArgs } from "node:util"
 import { Effect } from "effect"
 import { type SizeBucket, slowdown, slowdownBySize } from "../../packages/metrics/src/index.ts"
 import { formatTopology } from "../../packages/ns3/src/index.ts"
@@ -18,7 +21,8 @@ import { memoryFiles } from "../../packages/scenario/test/memoryFiles.ts"
 import { referenceInputs, referenceText, runToEnd } from "../../packages/scenario/test/reference.ts"
 import { hpccFabric } from "../../packages/topology/src/index.ts"
 
-const [count = "5", ...wanted] = process.argv.slice(2)
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { flows: { type: "string" } } })
+const [count = "5", ...wanted] = positionals
 const runs = Number(count)
 if (!(Number.isInteger(runs) && runs >= 1)) {
   console.error("reference: expected a count of runs, a whole number")
@@ -92,7 +96,8 @@ const completionsOf = ({ world }: Simulation): Completions => {
 }
 
 const flowFile = "fat320-fbhdp/flow.txt"
-const flowsTo = (port: number): string => referenceText(flowFile).replaceAll(/^(\d+ \d+ \d+) 100 /gm, `$1 ${port} `)
+const flowText = values.flows === undefined ? referenceText(flowFile) : readFileSync(values.flows, "utf8")
+const flowsTo = (port: number): string => flowText.replaceAll(/^(\d+ \d+ \d+) 100 /gm, `$1 ${port} `)
 
 /** A run of the simulator, and its ideals by flow, ns. */
 const simulated = (system: System, run: number) => {
@@ -109,6 +114,7 @@ const simulated = (system: System, run: number) => {
   if (
     run === 0 &&
     overrides.length === 0 &&
+    values.flows === undefined &&
     simulation.files().fct !== referenceText(`fat320-fbhdp/${config}.fct.txt`)
   ) {
     console.error(`reference: ${name}: not the simulator's output`)
@@ -133,7 +139,7 @@ const native = async ({ controller, packetBytes }: System, seed: number, rounded
     switch: { buffer: "32MB", ecnRules: [rule(host, 1), rule(fabric, FABRIC_BPS / HOST_BPS)] },
     transport: { mtu: 1000, framing: "simulator", repace: controller.name === "hpcc" },
   }
-  const files = { "/s.json": JSON.stringify(scenario), [`/${flowFile}`]: referenceText(flowFile) }
+  const files = { "/s.json": JSON.stringify(scenario), [`/${flowFile}`]: flowText }
   const loaded = loadScenario("s.json", { workingDirectory: "/" }).pipe(Effect.provide(memoryFiles(files)))
   const simulation = new ScenarioSimulation(await Effect.runPromise(loaded))
   runToEnd(simulation)
@@ -176,6 +182,7 @@ const compare = (
   console.log(`  ${told("mean completion, us,", meanNs(theirs) / 1000, meanNs(ours) / 1000, bars.mean)}`)
   const our = bucketsOf(ours, ideals)
   for (const [i, their] of bucketsOf(theirs, ideals).entries()) {
+    if (their.count === 0) continue
     const p50 = told("p50", their.p50, our[i]!.p50, bars.p50)
     const p95 = told("p95", their.p95, our[i]!.p95, bars.p95)
     console.log(`  up to ${their.endBytes} B, ${their.count} flows: ${p50}, ${p95}`)
@@ -193,7 +200,7 @@ for (const system of systems.filter(({ name }) => wanted.length === 0 || wanted.
   const theirs = reference.map(({ completions }) => completions)
   const { ideals } = reference[0]!
   for (const rounded of [false, true]) {
-    const counts = rounded && system.unsettled !== true
+    const counts = rounded && system.unsettled !== true && values.flows === undefined
     const links = rounded ? "links as fast as the simulator's" : "links of the topology's rates"
     console.log(`${system.name}: the simulator, and ours on ${links}${counts ? "" : ", not counted"}`)
     const ours: Array<Completions> = []
