@@ -25,6 +25,8 @@ export class Cubic extends TcpWindow {
   private estimate: number = 0
   /** When the current stretch of avoidance began, ps; NEVER before it has. */
   private epoch: number = NEVER
+  /** When the window last grew, ps. */
+  private grownPs: number = 0
   /** K, when the cube is at W_max again, s after the epoch. */
   private k: number = 0
 
@@ -37,6 +39,9 @@ export class Cubic extends TcpWindow {
 
   protected grow(now: Time, segments: number): void {
     if (this.epoch === NEVER) this.beginEpoch(now)
+    else if (this.slack) this.leaveOut(now - this.grownPs - this.rttPs)
+    this.slack = false
+    this.grownPs = now
     // The target is a round trip ahead (§4.2, §4.4).
     const t = (now - this.epoch) / SECOND_PS
     const ahead = this.cube(t + this.rttPs / SECOND_PS)
@@ -46,6 +51,11 @@ export class Cubic extends TcpWindow {
     this.estimate += (alpha * segments) / this.segments
     if (this.cube(t) < this.estimate) this.setWindow(Math.max(this.estimate, this.segments))
     else this.setWindow(this.segments + ((target - this.segments) / this.segments) * segments)
+  }
+
+  /** §5.8: t has no part in the time in which the window was not the limit, idle or not, but for the round trip after it. */
+  private leaveOut(timePs: number): void {
+    if (timePs > 0) this.epoch += timePs
   }
 
   /** W_cubic(t) = C · (t − K)³ + W_max (§4.2, figure 1). */
@@ -62,14 +72,14 @@ export class Cubic extends TcpWindow {
     this.k = cbrt((this.wMax - this.segments) / this.c)
   }
 
-  protected reduce(): void {
+  protected reduce(): number {
     // §4.7: a flow whose window has not come back to where it was leaves room for others.
     const { segments, beta } = this
     this.priorSegments = segments
     const yields = this.fastConvergence && segments < this.wMax
     this.wMax = yields ? (segments * (1 + beta)) / 2 : segments
-    this.setThreshold(segments * beta)
     this.epoch = NEVER
+    return segments * beta
   }
 
   /** §4.8: after a timeout the first epoch begins at its own window. */

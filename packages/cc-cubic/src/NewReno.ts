@@ -17,8 +17,8 @@ export class NewReno extends TcpWindow {
     this.setWindow(this.segments + segments / this.segments)
   }
 
-  protected reduce(): void {
-    this.setThreshold(this.segments * this.beta)
+  protected reduce(): number {
+    return this.segments * this.beta
   }
 
   protected restart(): void {}

@@ -34,8 +34,11 @@ export abstract class TcpWindow extends AckController {
   /** Shortest and latest round trip, ps. */
   protected leastRttPs: number = Infinity
   protected rttPs: number = 0
-  /** Ends of the windows of data in which a mark, or a loss, has been reacted to: a loss is reason for both. */
+  /** Something else than the window was the limit, or nothing was out, since the last growth. */
+  protected slack = false
+  /** End of the window of data in which a mark or a loss has been reacted to. */
   private reducedUntil = 0
+  /** End of the window of data in which losses are repaired; not beyond the former. */
   private recoverUntil = 0
   /** A timeout's data are sent again in a slow start of their own, up to `recoverUntil`. */
   private restarting = false
@@ -57,8 +60,8 @@ export abstract class TcpWindow extends AckController {
 
   /** The window after the threshold: `segments` more were acknowledged at `now`. */
   protected abstract grow(now: Time, segments: number): void
-  /** A congestion event: sets the threshold, and what growth starts from. @param ecn a mark, not a loss */
-  protected abstract reduce(ecn: boolean): void
+  /** A congestion event: what growth starts from. Returns what is left of the window, segments. */
+  protected abstract reduce(): number
   /** A timeout follows `reduce`. */
   protected abstract restart(): void
 
@@ -75,12 +78,17 @@ export abstract class TcpWindow extends AckController {
       if (sequence > this.reducedUntil) return this.marked()
     }
     if (sequence >= this.recoverUntil) this.restarting = false
-    // No growth while a loss is recovered (RFC 6582 §3.2) or a mark is answered, unless a timeout has begun anew; nor where
-    // something else is the limit: what was out before this acknowledgement did not fill the window, to a segment.
-    if (bytes === 0 || (sequence < this.reducedUntil && !this.restarting)) return false
+    // No growth by a mark (RFC 3168 §6.1.2), nor while a loss is recovered (RFC 6582 §3.2) or a mark is answered, unless a
+    // timeout has begun anew; nor where something else is the limit: what was out before this acknowledgement did not fill
+    // the window, to a segment.
+    if (bytes === 0 || ack.congestion || (sequence < this.reducedUntil && !this.restarting)) return false
     const out = sent - sequence + bytes
-    if (out + this.segmentBytes <= this.window) return false
+    if (out + this.segmentBytes <= this.window) {
+      this.slack = true
+      return false
+    }
     this.advance(now, ack)
+    if (sequence >= sent) this.slack = true
     return true
   }
 
@@ -103,32 +111,34 @@ export abstract class TcpWindow extends AckController {
     this.setWindow(Math.min(grown, Math.max(this.threshold, this.segments)))
   }
 
-  /** RFC 3168 §6.1.2: once for a window of data. */
+  /** RFC 3168 §6.1.2: once for a window of data, and down to a single segment (RFC 9438 §4.6, figure 5). */
   private marked(): boolean {
     this.reducedUntil = this.highestSent
     this.restarting = false
-    this.reduce(true)
-    this.setWindow(this.threshold)
+    const left = this.reduce()
+    this.setThreshold(left)
+    this.setWindow(left)
     return true
   }
 
   override onLoss(_now: Time, timeout: boolean): boolean {
-    const again = this.acknowledged < this.recoverUntil
-    if (again && !timeout) return false
+    if (this.acknowledged < this.recoverUntil && !timeout) return false
+    // A window of data is answered once, be it marked, lost or both (RFC 3168 §6.1.2); another timeout of the same data
+    // leaves the threshold (RFC 5681 §3.1).
+    const again = this.acknowledged < this.reducedUntil
     this.recoverUntil = this.highestSent
     this.reducedUntil = this.highestSent
-    // Another timeout of the same data leaves the threshold (RFC 5681 §3.1).
-    if (!again) this.reduce(false)
+    if (!again) this.setThreshold(this.reduce())
     if (timeout) {
       this.timeouts++
       this.restarting = true
       this.setWindow(LOSS_WINDOW)
       this.restart()
-    } else {
-      this.losses++
-      this.setWindow(this.threshold)
+      return true
     }
-    return true
+    this.losses++
+    if (!again) this.setWindow(this.threshold)
+    return !again
   }
 
   metrics(): Readonly<Record<string, number>> {
@@ -143,7 +153,7 @@ export abstract class TcpWindow extends AckController {
   }
 
   /** At least two segments (RFC 5681 §3.1, equation 4). */
-  protected setThreshold(segments: number): void {
+  private setThreshold(segments: number): void {
     this.threshold = Math.max(segments, LEAST_THRESHOLD)
   }
 
