@@ -96,6 +96,7 @@ export class DctcpPaper extends AckController {
     if (again && !timeout) return false
     this.losses++
     this.recoverUntil = this.highestSent
+    this.reducedUntil = this.highestSent
     // Another timeout of the same data leaves the threshold (RFC 5681 §3.1).
     if (!again) this.thresholdBytes = Math.max(this.windowBytes / 2, this.minWindowBytes)
     if (timeout) this.setWindow(this.packetBytes, 1)
@@ -134,8 +135,10 @@ export class DctcpPaper extends AckController {
     if (!(sequence > this.reducedUntil)) return false
     this.reducedUntil = sent
     this.decreases++
-    this.setWindow(this.windowBytes * (1 - this.alpha / 2), this.minWindowBytes)
-    this.thresholdBytes = this.windowBytes
+    // After a timeout the window is below its floor: a mark does not raise it there.
+    const leastBytes = Math.min(this.minWindowBytes, this.windowBytes)
+    this.setWindow(this.windowBytes * (1 - this.alpha / 2), leastBytes)
+    this.thresholdBytes = Math.max(this.windowBytes, this.minWindowBytes)
     return true
   }
 

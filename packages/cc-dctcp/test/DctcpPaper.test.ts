@@ -149,6 +149,25 @@ describe("dctcp/paper, losses (RFC 8257 §3.5, RFC 5681)", () => {
     expect(controller.window).toBe(3000)
   })
 
+  it("a mark in a window of data that a loss has cut cuts it no more (RFC 3168 §6.1.2)", () => {
+    const controller = make()
+    controller.onAck(0, ack(1000, 100_000, false, 0))
+    controller.onLoss(0, false)
+    expect(controller.onAck(0, ack(2000, 100_000, MARK))).toBe(false)
+    expect(controller.onAck(0, ack(100_000, 110_000, MARK, 98_000))).toBe(false)
+    expect(controller.window).toBe(50_000)
+    expect(controller.onAck(0, ack(101_000, 150_000, MARK))).toBe(true)
+    expect(controller.window).toBeLessThan(50_000)
+  })
+
+  it("a mark does not raise the one packet that a timeout leaves", () => {
+    const controller = make()
+    controller.onAck(0, ack(1000, 100_000, false, 0))
+    controller.onLoss(0, true)
+    expect(controller.onAck(0, ack(101_000, 102_000, MARK))).toBe(true)
+    expect([controller.window, controller.metrics().thresholdBytes]).toEqual([1000, 2000])
+  })
+
   it("ignores congestion notifications and timers", () => {
     const controller = make()
     expect([controller.onCnp(0), controller.onTimer(0, 0)]).toEqual([false, false])
