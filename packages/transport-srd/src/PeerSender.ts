@@ -128,7 +128,7 @@ export abstract class PeerSender {
     out.psn = number & PSN_MASK
     out.udpPorts = (paths.entropy(path) | (peerPort << 16)) >>> 0
     out.stamp = now
-    controller.onSent(now, out.wireBytes)
+    controller.onSent(now, bytes)
     this.paceTime = Math.max(now, this.paceTime) + serializationPs(out.wireBytes, controller.rate)
     this.updateTimeout()
   }

@@ -165,7 +165,7 @@ export abstract class TcpSender extends TcpReceiver {
     const sizeBytes = Math.max(1, payload)
     board.sent(number, sizeBytes, now)
     this.reduction.sent(sizeBytes)
-    controller.onSent(now, wireBytes)
+    controller.onSent(now, payload)
     if (controller.rate < Infinity) {
       // What the host was late is made up for.
       this.paceFrom = Math.max(this.paceFrom, now - config.processingPs) + serializationPs(wireBytes, controller.rate)
