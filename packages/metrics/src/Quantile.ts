@@ -11,7 +11,7 @@
 export type QuantileDefinition = "floor-index" | "nearest-rank" | "interpolated"
 
 /** n·p is a whole number when it is as near to one as rounding leaves it: 100 · 0.07 is 7.000000000000001. */
-const ROUNDING = 1e-9
+const ROUNDING = 1e-12
 
 /** Rank of the least value that a share of p does not exceed, from 1. */
 const nearestRank = (count: number, share: number): number => {

@@ -29,6 +29,12 @@ describe("the definitions of a quantile", () => {
     expect(quantile(hundred, 0.99, "nearest-rank")).toBe(99)
   })
 
+  test("a rank that is not whole is rounded up, of a million values too", () => {
+    const many = Float64Array.from({ length: 1_001_999 }, (_, index) => index + 1)
+    // 1,001,999 · 0.999 = 1,000,997.001.
+    expect(quantile(many, 0.999, "nearest-rank")).toBe(1_000_998)
+  })
+
   test("of none, of one, of infinities", () => {
     for (const definition of ["floor-index", "nearest-rank", "interpolated"] as const) {
       expect(quantile([], 0.5, definition)).toBe(Number.NaN)
