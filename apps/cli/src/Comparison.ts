@@ -1,10 +1,11 @@
-import { Ns3FormatError, parseFct, TrComparer, type TrComparison, type TrSide } from "@rdmakit/ns3"
+import { type Ns3Fcts, Ns3FormatError, parseFct, TrComparer, type TrComparison, type TrSide } from "@rdmakit/ns3"
 import { Effect, FileSystem } from "effect"
 import { type ComparedFile, type ComparedPair, pairFiles, runOf } from "./ComparedFiles.ts"
 import { Exit, exitCodes } from "./Exit.ts"
 import { withJsonFaults } from "./Faults.ts"
 import { FlowReport } from "./FlowReport.ts"
-import { isFlowsTable, parseFlowsTable } from "./FlowsTable.ts"
+import { FlowRows } from "./FlowRows.ts"
+import { type FlowsTable, isFlowsTable, parseFlowsTable } from "./FlowsTable.ts"
 import { compareLines, lineReport } from "./LineComparison.ts"
 import { paintOf } from "./Paint.ts"
 import { reading } from "./Reading.ts"
@@ -67,17 +68,22 @@ const flowsReport = Effect.fnUntraced(function* (pair: ComparedPair) {
   const read = Effect.fnUntraced(function* (file: ComparedFile) {
     const octets = yield* octetsOf(file)
     return yield* reading(() => {
-      const fcts = isFlowsTable(octets)
+      const fcts: Ns3Fcts & Partial<FlowsTable> = isFlowsTable(octets)
         ? parseFlowsTable(new TextDecoder().decode(octets), file.name)
         : parseFct(octets, file.name)
       checkWhole(octets, file.name)
       return fcts
     })
   })
-  const report = new FlowReport(yield* read(pair.a), yield* read(pair.b))
+  const sides = [yield* read(pair.a), yield* read(pair.b)] as const
+  const report = new FlowReport(...sides)
   const runs = [yield* runOf(pair.a), yield* runOf(pair.b)]
   const [a, b] = runs.map((run) => run?.transport)
   const lines = [...report.lines(columns, paintOf(out).bold)]
+  // A file of completion times has nothing of flows that never completed.
+  const [rowsA, rowsB] = sides.map(({ rows }) => rows)
+  const rows = rowsA !== undefined && rowsB !== undefined ? new FlowRows(rowsA, rowsB) : undefined
+  if (rows !== undefined) lines.push(...rows.lines())
   for (const [i, side] of ["A", "B"].entries()) {
     if (runs[i]?.isPartial === true)
       lines.push(`${side} is of a run that was stopped: it has the flows alone that had finished`)
@@ -86,7 +92,8 @@ const flowsReport = Effect.fnUntraced(function* (pair: ComparedPair) {
     lines.push(`A is ${a}, B ${b}: their headers differ, and so do the ideal times that slowdowns are against`)
   }
   const transports = { a: a ?? null, b: b ?? null }
-  return { pair, same: report.same, lines, json: { ...report.json(), transports } } satisfies PairReport
+  const same = report.same && rows?.same !== false
+  return { pair, same, lines, json: { ...report.json(), ...rows?.json(), transports } } satisfies PairReport
 })
 
 const LINE_FEED = 0x0a

@@ -1,4 +1,6 @@
 import { type Ns3Fcts, Ns3FormatError } from "@rdmakit/ns3"
+import { grouped } from "./Figures.ts"
+import type { FlowRow } from "./FlowRows.ts"
 
 /** The columns of `flows.csv` that a comparison needs, as its header names them. */
 const columns = {
@@ -12,6 +14,8 @@ const columns = {
   idealPs: "ideal_ps",
 } as const
 type Column = keyof typeof columns
+/** What a flow is told by. */
+const told = ["src", "dst", "sport", "dport", "sizeBytes", "startPs"] as const satisfies ReadonlyArray<Column>
 
 const PS_PER_NS = 1000
 const HEAD = "flow,source,destination,"
@@ -21,27 +25,41 @@ const SHOWN_MAX = 60
 export const isFlowsTable = (octets: Uint8Array): boolean =>
   new TextDecoder().decode(octets.subarray(0, HEAD.length)) === HEAD
 
+/** A table's completion times, and its rows. */
+export interface FlowsTable extends Ns3Fcts {
+  readonly rows: ReadonlyArray<FlowRow>
+}
+
 /**
  * The finished flows of a `flows.csv`, as completion times: nanoseconds with their fractions, against the ideal time
- * in place of the simulator's standalone one.
+ * in place of the simulator's standalone one; and what it says of all flows beside their times.
  *
  * Throws {@link Ns3FormatError} at what is no number, and at a line that was cut off.
  */
-export const parseFlowsTable = (text: string, file: string): Ns3Fcts => {
+export const parseFlowsTable = (text: string, file: string): FlowsTable => {
   const lines = text.split("\n")
   if (lines.at(-1) === "") lines.pop()
   const names = (lines[0] ?? "").trimEnd().split(",")
-  const statePlace = names.indexOf("state")
+  const [statePlace, reasonPlace, priorityPlace] = ["state", "reason", "priority"].map((name) => names.indexOf(name))
   const places = Object.entries(columns).map(([column, name]) => {
     const place = names.indexOf(name)
     if (place < 0) throw fault(file, 1, "header", lines[0] ?? "", `a column ${name}`)
     return [column as Column, place] as const
   })
-  const rows: Array<Record<Column, number>> = []
+  const finished: Array<Record<Column, number>> = []
+  const rows: Array<FlowRow> = []
   for (let at = 1; at < lines.length; at++) {
     // A reason may have commas, but it is the last cell, and the numbers come before it.
     const cells = lines[at]!.trimEnd().split(",")
-    const state = cells[statePlace] ?? ""
+    const state = cells[statePlace!] ?? ""
+    const textOf = (column: Column): string => cells[names.indexOf(columns[column])] ?? ""
+    const [src, dst, sport, dport, size, start] = told.map(textOf)
+    rows.push({
+      flow: [src, dst, sport, dport, size, start].join(","),
+      words: `host ${src} port ${sport} to host ${dst} port ${dport}, ${grouped(Number(size))} bytes`,
+      priority: cells[priorityPlace!] ?? "",
+      reason: state === "unfinished" ? cells.slice(reasonPlace!).join(",").replace(/^"|"$/g, "") : undefined,
+    })
     if (state === "unfinished") continue
     if (state !== "finished") throw fault(file, at + 1, "state", state, "finished or unfinished")
     const row = {} as Record<Column, number>
@@ -51,12 +69,13 @@ export const parseFlowsTable = (text: string, file: string): Ns3Fcts => {
       if (cell === "" || !Number.isFinite(value)) throw fault(file, at + 1, columns[column], cell, "a number")
       row[column] = value
     }
-    rows.push(row)
+    finished.push(row)
   }
-  const whole = (column: Column) => Int32Array.from(rows, (row) => row[column])
-  const number = (column: Column, unit = 1) => Float64Array.from(rows, (row) => row[column] / unit)
+  const whole = (column: Column) => Int32Array.from(finished, (row) => row[column])
+  const number = (column: Column, unit = 1) => Float64Array.from(finished, (row) => row[column] / unit)
   return {
-    count: rows.length,
+    rows,
+    count: finished.length,
     form: "node",
     src: whole("src"),
     dst: whole("dst"),

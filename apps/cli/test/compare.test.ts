@@ -200,6 +200,30 @@ describe("compare, of scenarios", () => {
     expect(unfinished.out).toContain("only in A: 1 flow\n")
   })
 
+  test("flows that have not finished, and priorities", async () => {
+    const further = never.replace("waiting, still", "waiting for PSN 9")
+    const cwd = folderOf({
+      ...{ "a/flows.csv": header + one + never, "b/flows.csv": header + one + never.replace("waiting, still", "-") },
+      ...{ "c/flows.csv": header + one + never + further, "d/flows.csv": header + one.replace(",3,", ",4,") + never },
+    })
+    const same = await rdmakit(["compare", "a", "a/flows.csv"], { cwd })
+    expect([same.code, same.out]).toEqual([
+      0,
+      expect.stringContaining("unfinished: 1 flow in A, 1 in B, and they came as far\n"),
+    ])
+    const other = await rdmakit(["compare", "a", "b"], { cwd })
+    const words = "host 1 port 10000 to host 2 port 100, 1,000 bytes: waiting, still\n"
+    expect([other.code, other.out]).toEqual([
+      1,
+      expect.stringContaining(`unfinished like this only in A: 1 flow\n  ${words}`),
+    ])
+    const more = await rdmakit(["compare", "c", "a", "--json"], { cwd })
+    expect(more.code).toBe(1)
+    expect(JSON.parse(more.out).unfinished).toEqual({ a: 2, b: 1, onlyInA: 1, onlyInB: 0 })
+    const priority = await rdmakit(["compare", "a", "d"], { cwd })
+    expect([priority.code, priority.out]).toEqual([1, expect.stringContaining("1 flow of another priority\n")])
+  })
+
   test("under two transports: ideal times differ, which is said", async () => {
     const summaryOf = (transport: string) => JSON.stringify({ transport, files: { flows: "flows.csv" } })
     const cwd = folderOf({
