@@ -163,7 +163,8 @@ export abstract class HostNic<Command, Event> implements Nic {
   }
 
   private readonly armTimer = (endpoint: NicQueuePair<Command, Event>): void => {
-    const time = endpoint.nextTimeout
+    // A timeout is reckoned from means and quarters of round trips; events happen at whole picoseconds.
+    const time = Math.ceil(endpoint.nextTimeout)
     if (time < this.endpoints.armed(endpoint.flow)) {
       this.endpoints.arm(endpoint.flow, time)
       this.ports.timerAt(endpoint.node, endpoint.flow, TIMEOUT, time)
