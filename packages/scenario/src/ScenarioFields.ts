@@ -7,9 +7,11 @@ import {
   writtenFile,
   writtenFlag,
   writtenNodes,
+  writtenPositiveTime,
   writtenRate,
   writtenShare,
   writtenSize,
+  writtenSizeOf,
   writtenText,
   writtenTime,
   writtenWhole,
@@ -67,7 +69,7 @@ export const positiveSize = field(
     const size = readSize(value)
     return size instanceof Wrong || size > 0 ? size : new Wrong()
   },
-  writtenSize,
+  writtenSizeOf(1, Number.MAX_SAFE_INTEGER),
 )
 export const positiveTime = (example: string) =>
   field(
@@ -76,7 +78,7 @@ export const positiveTime = (example: string) =>
       const time = readTime(value)
       return time instanceof Wrong || time > 0 ? time : new Wrong()
     },
-    writtenTime,
+    writtenPositiveTime,
   )
 
 export const Size = field("a size such as 1MB or 32MiB", readSize, writtenSize)

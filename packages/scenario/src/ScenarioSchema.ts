@@ -18,7 +18,7 @@ import {
   whole,
   words,
 } from "./ScenarioFields.ts"
-import { writtenAbove, writtenNever, writtenSize, writtenWeights } from "./WrittenFields.ts"
+import { writtenAbove, writtenNever, writtenSizeOf, writtenWeights } from "./WrittenFields.ts"
 
 const BUFFER_MAX = 2 ** 31 - 1
 
@@ -28,7 +28,7 @@ const BufferSize = field(
     const size = Schema.decodeUnknownOption(Size)(value)
     return size._tag === "Some" && size.value <= BUFFER_MAX ? size.value : new Wrong()
   },
-  writtenSize,
+  writtenSizeOf(0, BUFFER_MAX),
 )
 
 /** Flows between hosts that are named. */
@@ -122,7 +122,7 @@ const Never = field(
 
 const REORDER_MAX = 2 ** 20
 
-const TransportSection = Schema.Struct({
+export const TransportSection = Schema.Struct({
   /** What carries the flows. Default rc, whose fields follow; the others have `options`. */
   name: Schema.optionalKey(Text),
   options: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
@@ -133,7 +133,7 @@ const TransportSection = Schema.Struct({
         const size = Schema.decodeUnknownOption(Size)(value)
         return size._tag === "Some" && size.value >= 1 && size.value <= 2 ** 24 ? size.value : new Wrong()
       },
-      writtenSize,
+      writtenSizeOf(1, 2 ** 24),
     ),
   ),
   framing: Schema.optionalKey(words(["simulator", "rocev2"])),

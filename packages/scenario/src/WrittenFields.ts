@@ -36,7 +36,11 @@ export const writtenText: Written = written(Schema.String)
 export const writtenFile: Written = written(Schema.NonEmptyString)
 export const writtenWord = (words: ReadonlyArray<string>): Written => written(Schema.Literals(words))
 
-export const writtenSize: Written = written(Schema.Union([writtenWhole(0, Number.MAX_SAFE_INTEGER), text(sizePattern)]))
+/** The least and the most are those of a bare number: what a text comes to, its pattern does not know. */
+export const writtenSizeOf = (least: number, most: number): Written =>
+  written(Schema.Union([writtenWhole(least, most), text(sizePattern)]))
+export const writtenSize: Written = writtenSizeOf(0, Number.MAX_SAFE_INTEGER)
+export const writtenPositiveTime: Written = written(text(timePattern))
 export const writtenTime: Written = named(
   "Time",
   "a time such as 10us",

@@ -1,16 +1,17 @@
 /** The JSON Schema of scenarios, for editors and other programs. */
 import { type JsonSchema, Schema } from "effect"
-import { controllers, type NamedController } from "./Controllers.ts"
-import { Flow, FlowFile, scenarioSchema } from "./ScenarioSchema.ts"
+import { controllers, type NamedController, type OptionKind } from "./Controllers.ts"
+import { Flow, FlowFile, scenarioSchema, TransportSection } from "./ScenarioSchema.ts"
 import { builders, explicitTopology, TopologyFile } from "./ScenarioTopologies.ts"
 import { workloads } from "./ScenarioWorkloads.ts"
+import { type NamedTransport, transports } from "./Transports.ts"
 import { type Written, writtenOption } from "./WrittenFields.ts"
 
 type AnyStruct = Schema.Struct<Schema.Struct.Fields>
 
 /**
- * The JSON Schema (draft 2020-12) of a scenario, made from the schema that reads one: every topology, workload and
- * controller by name with its options. Whatever `loadScenario` accepts fits it. It refuses what is wrong in one place,
+ * The JSON Schema (draft 2020-12) of a scenario, made from the schema that reads one: every topology, workload,
+ * transport and controller by name with its options. Whatever `loadScenario` accepts fits it. It refuses what is wrong in one place,
  * such as a word, a unit, a number out of its range; what two places say together, or a file, it leaves to
  * `loadScenario`.
  *
@@ -32,7 +33,12 @@ export const scenarioJsonSchema = (
   ])
   const { fields } = scenarioSchema(topology as unknown as Written, flows as unknown as Written)
   const controller = Schema.Union([...registry].flatMap(([name, named]) => controllerOf(name, named)))
-  const scenario = Schema.Struct({ ...fields, controller: Schema.optionalKey(controller) })
+  const transport = Schema.Union([reliableConnections, ...[...transports].map(transportOf)])
+  const scenario = Schema.Struct({
+    ...fields,
+    controller: Schema.optionalKey(controller),
+    transport: Schema.optionalKey(transport),
+  })
   const { schema, definitions } = Schema.toJsonSchemaDocument(scenario, { onExcessProperty: "error" })
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
@@ -48,18 +54,33 @@ const namedOf = (key: string, choices: Readonly<Record<string, { readonly schema
     Schema.Struct({ ...(schema as AnyStruct).fields, [key]: Schema.Literal(name) }),
   )
 
+const { options: _, ...ownFields } = TransportSection.fields
+/** The transport whose fields stand beside its name, which may be left out. */
+const reliableConnections = Schema.Struct({ ...ownFields, name: Schema.optionalKey(Schema.Literal("rc")) })
+
+const transportOf = ([name, { options }]: readonly [string, NamedTransport]) =>
+  Schema.Struct({
+    name: Schema.Literal(name),
+    options: Schema.optionalKey(optionsOf(options)),
+    baseRtt: ownFields.baseRtt,
+  })
+
+const optionsOf = (kinds: Readonly<Record<string, OptionKind>>) =>
+  Schema.Struct(
+    Object.fromEntries(
+      Object.entries(kinds).map(([option, kind]) => [option, Schema.optionalKey(writtenOption[kind])]),
+    ),
+  )
+
 /** A struct for each variant: its presets and its options. The first preset of all needs neither to be named. */
 const controllerOf = (name: string, { presets, preset, variants }: NamedController): Array<AnyStruct> =>
   Object.entries(variants).map(([variant, kinds]) => {
     const own = Object.keys(presets).filter((each) => presets[each]!.variant === variant)
-    const options = Object.fromEntries(
-      Object.entries(kinds).map(([option, kind]) => [option, Schema.optionalKey(writtenOption[kind])]),
-    )
     const isUsual = presets[preset]?.variant === variant
     return Schema.Struct({
       name: Schema.Literal(name),
       ...(own.length === 0 ? {} : { preset: Schema.optionalKey(Schema.Literals(own)) }),
       variant: isUsual || own.length > 0 ? Schema.optionalKey(Schema.Literal(variant)) : Schema.Literal(variant),
-      options: Schema.optionalKey(Schema.Struct(options)),
+      options: Schema.optionalKey(optionsOf(kinds)),
     })
   })

@@ -6,6 +6,7 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { parse } from "yaml"
 import * as Fields from "../src/ScenarioFields.ts"
+import { transports } from "../src/Transports.ts"
 import { memoryFiles } from "./memoryFiles.ts"
 
 const schema = scenarioJsonSchema()
@@ -96,6 +97,8 @@ describe("the JSON Schema of scenarios", () => {
         },
       },
     ],
+    ["another transport", { transport: { name: "tcp", baseRtt: "pair", options: { mtuBytes: "9KB", ecn: 1 } } }],
+    ["reliable connections by name", { transport: { name: "rc", ackEvery: 2 } }],
     ["one workload", { flows: { workload: "all-to-all", size: "1KB" } }],
     ["even ports", { topology: { builder: "fat-tree", k: 4 } }],
   ])("takes %s, as loading does", async (_, sections) => {
@@ -136,6 +139,14 @@ describe("the JSON Schema of scenarios", () => {
     ["a word for true", { switch: { lossless: "yes" } }],
     ["a share above one", { topology: { builder: "star", hosts: 4, link: { loss: 2 } } }],
     ["a framing that is none", { transport: { framing: "infiniband" } }],
+    ["a transport it does not know", { transport: { name: "quic" } }],
+    ["an option that a transport does not have", { transport: { name: "srd", options: { processingPs: "1us" } } }],
+    ["a transport's option of the wrong kind", { transport: { name: "tcp", options: { retryCount: "many" } } }],
+    ["options of reliable connections", { transport: { name: "rc", options: {} } }],
+    ["a field of reliable connections beside TCP", { transport: { name: "tcp", ackEvery: 2 } }],
+    ["packets of nothing", { transport: { mtu: 0 } }],
+    ["a buffer beyond two gigabytes", { switch: { buffer: 5e9 } }],
+    ["a gap of no time", { switch: { flowletGap: 0 } }],
     ["never, where it cannot be", { stop: "never" }],
     ["a seed below zero", { seed: -1 }],
     ["losses by halves", { losses: [{ from: 0, to: 1, packets: [1.5] }] }],
@@ -158,6 +169,14 @@ describe("the JSON Schema of scenarios", () => {
         expect(fits(scenario({ controller: { name, variant, options: given } }))).toBe(true)
         expect(fits(scenario({ controller: { name, variant, options: { ...given, nope: 1 } } }))).toBe(false)
       }
+    }
+  })
+
+  it("has every transport with its options", () => {
+    const values = { number: 1, boolean: true, word: "w", rate: "1Gbps", size: 1, time: "1us" }
+    for (const [name, { options }] of transports) {
+      const given = Object.fromEntries(Object.entries(options).map(([option, kind]) => [option, values[kind]]))
+      expect(fits(scenario({ transport: { name, options: given } }))).toBe(true)
     }
   })
 
