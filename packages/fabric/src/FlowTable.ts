@@ -62,6 +62,11 @@ export class FlowTable {
     this.finishOrder[this.finishedCount++] = flow
   }
 
+  /** The last completion so far, ps; 0 before the first. */
+  get lastFinish(): Time {
+    return this.finishedCount === 0 ? 0 : this.finished[this.finishOrder[this.finishedCount - 1]!]!
+  }
+
   /** From its beginning to the last acknowledgement, time held back included, ps; NEVER while unfinished. */
   completionTime(flow: number): Time {
     return this.finished[flow]! - this.created[flow]!

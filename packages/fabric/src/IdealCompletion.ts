@@ -1,6 +1,7 @@
 import { packetsOf } from "@rdmakit/packet"
 import type { Time } from "@rdmakit/protocol"
-import type { World, WorldParts } from "./World.ts"
+import type { World } from "./World.ts"
+import type { WorldParts } from "./WorldParts.ts"
 
 /** What packets cross at one distance from their source, any one of its links. */
 interface Stage {

@@ -1,7 +1,7 @@
 import { type HostNicOptions, ReadyListNic } from "@rdmakit/nic"
 import type { ControllerFactory, FlowCommand, FlowEvent, FlowTransport, SwitchPorts, Time } from "@rdmakit/protocol"
 import type { Graph, Ports } from "@rdmakit/topology"
-import type { MakeNic, MakeSwitch } from "./World.ts"
+import type { MakeNic, MakeSwitch } from "./WorldParts.ts"
 
 /** What the packets of a network are like. */
 export type FrameSizes = Pick<FlowTransport, "mtuBytes" | "framing" | "telemetry">

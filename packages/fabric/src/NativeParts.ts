@@ -10,7 +10,7 @@ import { frameBytesOf, type NetworkContext, type NicFactory, readyListNics, type
 import { sharedBufferSwitches } from "./NativeSwitch.ts"
 import { nativeTransport, patient, type TransportSettings } from "./NativeTransport.ts"
 import type { WatchdogSettings } from "./PfcWatchdog.ts"
-import type { WorldParts } from "./World.ts"
+import type { WorldParts } from "./WorldParts.ts"
 
 export interface NativeOptions {
   readonly graph: Graph

@@ -40,7 +40,7 @@ export interface RunOutcome {
   readonly packetHops: number
   readonly pfcFrames: number
   readonly events: number
-  /** From the first flow's start to the last completion, or as far as the run came, ps. */
+  /** From the first flow's start to the end of the last, finished or failed, or as far as the run came, ps. */
   readonly simulatedPs: Time
   readonly dropsByReason: Readonly<Record<string, number>>
   readonly retransmissions: number
@@ -227,12 +227,14 @@ export class WorldRun implements Run {
     return flows.count > 0 ? flows.start[0]! : 0
   }
 
-  /** From the first start to `now`, or to the last completion once every flow has finished: samplers may run on. */
+  /**
+   * From the first start to `now`, or to the last completion or failure once every flow has finished or failed: samplers
+   * and timers may run on.
+   */
   private simulatedUntil(now: Time): Time {
-    const { flows } = this.world
-    const done = flows.count > 0 && flows.finishedCount === flows.count
-    const end = done ? flows.finished[flows.finishOrder[flows.count - 1]!]! : now
-    return Math.max(0, end - this.start)
+    const { flows, failures } = this.world
+    const done = flows.count > 0 && flows.finishedCount + failures.count === flows.count
+    return Math.max(0, (done ? Math.max(failures.last, flows.lastFinish) : now) - this.start)
   }
 
   progress(): RunProgress {

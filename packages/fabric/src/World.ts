@@ -1,77 +1,22 @@
-import { Endpoints, type HostNic, type HostNicOptions, type NicQueuePair } from "@rdmakit/nic"
-import type { TelemetryFormat } from "@rdmakit/packet"
+import { Endpoints, type HostNic, type NicQueuePair } from "@rdmakit/nic"
 import {
-  type ControllerFactory,
   type FlowAddress,
   type FlowCommand,
   type FlowEngine,
   type FlowEvent,
-  type FlowTransport,
   NEVER,
-  type PathInfo,
-  type Switch,
   type Time,
 } from "@rdmakit/protocol"
-import type { ExactKernel, QueueWeights, TieOrder } from "@rdmakit/sim"
+import type { ExactKernel } from "@rdmakit/sim"
 import { WatchdogSwitch } from "@rdmakit/switch"
-import { type Graph, Ports, Routes, type RoutesOptions } from "@rdmakit/topology"
-import type { AdmissionModel, FlowAdmission } from "./FlowAdmission.ts"
+import { Ports, Routes } from "@rdmakit/topology"
+import type { FlowAdmission } from "./FlowAdmission.ts"
+import { FlowFailures } from "./FlowFailures.ts"
 import type { FlowTable } from "./FlowTable.ts"
-import { type CallAt, type FaultModel, LinkFaults } from "./LinkFaults.ts"
-import { checkKernel, type KernelName, makeKernel } from "./makeKernel.ts"
+import { type CallAt, LinkFaults } from "./LinkFaults.ts"
+import { checkKernel, makeKernel } from "./makeKernel.ts"
 import { PfcWatchdog, type WatchdogSettings } from "./PfcWatchdog.ts"
-
-/** What a switch model is given to make one switch. */
-export interface SwitchContext {
-  readonly node: number
-  readonly kernel: ExactKernel
-  readonly graph: Graph
-  readonly ports: Ports
-  readonly routes: Routes
-  readonly seed: number
-}
-
-export type MakeSwitch = (context: SwitchContext) => Switch
-export type MakeNic = (options: HostNicOptions<FlowCommand, FlowEvent>) => HostNic<FlowCommand, FlowEvent>
-
-/** Everything a simulated network is put together from. */
-export interface WorldParts {
-  readonly graph: Graph
-  /** Or routes of this graph that are made already: the world goes on from them, and leaves them as they are. */
-  readonly routes: RoutesOptions | Routes
-  readonly transport: FlowTransport
-  readonly controller: ControllerFactory
-  readonly makeSwitch: MakeSwitch
-  readonly makeNic: MakeNic
-  /** What a controller is told of the path between two hosts. */
-  readonly path: (flow: number, source: number, destination: number, lineRateBps: number) => PathInfo
-  /** Which of a host's equal-cost ports a queue pair uses: an index below `count`. */
-  readonly choosePort: (source: number, destination: number, udpPorts: number, count: number) => number
-  readonly serializationPs: (bytes: number, rateBps: number) => Time
-  /** How switch ports choose among their queues; weights are by port, eight for each. */
-  readonly discipline: "strict" | "round-robin" | QueueWeights
-  /** Who goes first among events at one time. Default "canonical". */
-  readonly ties?: TieOrder
-  /** Default: the fused kernel wherever it can serve. The results of both are the same. */
-  readonly kernel?: KernelName
-  readonly telemetryFormat: TelemetryFormat
-  /** Rates a hop's rate code stands for, bit/s: switch ports' rates are looked up in it. */
-  readonly telemetryRates: ReadonlyArray<number>
-  /** Bits of the priorities whose pause holds a host's acknowledgements back. */
-  readonly controlPauseMask: number
-  /** Zero-delay events between the start of a flow and its queue pair: 0, or the 2 of the ns-3 application model. */
-  readonly startEvents: number
-  readonly losses?: ReadonlyMap<number, ReadonlySet<number>>
-  /** Draws of a loss model's own in place of the links' chances: asked of every frame, by sending port. */
-  readonly isLost?: (port: number) => boolean
-  /** Links that go down and up, and change what they lose. Without it they stay as they are. */
-  readonly faults?: FaultModel
-  /** Without it every flow starts when it should. */
-  readonly admission?: AdmissionModel
-  /** Without it nothing is done about pauses that stand. */
-  readonly watchdog?: WatchdogSettings
-  readonly seed: number
-}
+import type { WorldParts } from "./WorldParts.ts"
 
 /** Start + n are the steps to a start; Alarm is beyond them, and from Fault on all are those of faults. */
 const Call = { Reader: 0, Start: 1, Sample: 2, Alarm: 32, Fault: 33 } as const
@@ -107,7 +52,7 @@ export class World {
   private readonly hostNics: HostNic<FlowCommand, FlowEvent>
   private readonly samplers: Array<Sampler> = []
   private readonly makeEngine: (now: Time, address: FlowAddress) => FlowEngine
-  private readonly failures = new Map<number, string>()
+  readonly failures = new FlowFailures()
   private readonly admission: FlowAdmission | undefined
   /** A grant travels, then its flow starts. */
   private readonly admit = (flow: number): void => {
@@ -238,7 +183,7 @@ export class World {
     }
     const wayless = this.wayless(flow)
     if (wayless !== undefined) {
-      this.failures.set(flow, wayless)
+      this.failures.add(now, flow, wayless)
       this.admission?.ended(flow, this.admit)
       return
     }
@@ -299,7 +244,8 @@ export class World {
     this.retransmissions += requester.retransmissions
     if (event.type !== "completed") {
       const wayless = this.wayless(flow)
-      this.failures.set(flow, wayless === undefined ? requester.failure : `${wayless}: ${requester.failure}`)
+      const { failure } = requester
+      this.failures.add(event.time, flow, wayless === undefined ? failure : `${wayless}: ${failure}`)
       this.admission?.ended(flow, this.admit)
       return
     }
@@ -341,7 +287,7 @@ export class World {
   /** Why a flow has not finished, in words. */
   unfinishedReason(flow: number): string {
     const { flows } = this
-    const failure = this.failures.get(flow)
+    const failure = this.failures.reason(flow)
     const requester = this.endpoints.at(2 * flow) as FlowEngine | undefined
     const held = requester === undefined ? undefined : this.heldBack(flow)
     if (failure !== undefined) return held === undefined ? failure : `${failure}; ${held}`

@@ -3,7 +3,7 @@ import type { Switch, Time } from "@rdmakit/protocol"
 import { ExactKernel, type ExactKernelOptions, FaultyKernel, FusedKernel, ImpairedKernel } from "@rdmakit/sim"
 import type { Ports, Routes } from "@rdmakit/topology"
 import { longestPath } from "./LinkFaults.ts"
-import type { WorldParts } from "./World.ts"
+import type { WorldParts } from "./WorldParts.ts"
 
 /**
  * Packets there is room for without growing, at least and for each node: what a window of a fast network holds, and as

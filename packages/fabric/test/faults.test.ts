@@ -84,6 +84,26 @@ describe("a link that goes down", () => {
     ])
   })
 
+  it("and the run ends with the last flow, finished or failed, not with a timer that is left", () => {
+    const faults = [
+      { time: 0, link: 4, up: false },
+      { time: 2 * US, link: 4, up: true },
+    ]
+    const flows = [0, 1, 2].map((source) => ({ source, destination: 3, size: 1_000_000 }))
+    const wayless = { source: 4, destination: 3, size: 1000, start: US }
+    const { outcome, run } = runFlows({ graph: star(5), controller, faults }, [...flows, wayless])
+    expect(outcome.unfinished.map(({ reason }) => reason)).toEqual(["no route from node 4 to node 3"])
+    expect(outcome.simulatedPs).toBe(Math.max(...[0, 1, 2].map((flow) => outcome.flows.finished[flow]!)))
+    expect(run.progress().simulatedPs).toBe(outcome.simulatedPs)
+    // A failure that comes last is the end, and a stop time after it changes nothing.
+    const late = [{ source: 0, destination: 3, size: 1000 }, wayless]
+    const down = [{ time: 0, link: 4, up: false }]
+    const wayfaults = { graph: star(5), controller, faults: down }
+    expect(runFlows(wayfaults, [late[0]!, { ...wayless, start: 50 * US }]).outcome.simulatedPs).toBe(50 * US)
+    const stopped = runFlows(wayfaults, late, 1e9).outcome
+    expect(stopped.simulatedPs).toBe(stopped.flows.finished[0]!)
+  })
+
   it("moves queue pairs of a host with two links", () => {
     const builder = new GraphBuilder()
     const [a, b] = [builder.host(), builder.host()]

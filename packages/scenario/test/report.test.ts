@@ -247,3 +247,16 @@ describe("odd runs", () => {
     for (const each of [none.page, page]) expect(each).not.toMatch(/NaN|undefined|Infinity/)
   })
 })
+
+it("a flow that fails is no longer under way: the report ends with the last flow", async () => {
+  const { page, outcome, recorder } = reportOf(
+    await scenario(`topology: { builder: star, hosts: 5 }
+flows: [{ from: 0..2, to: 3, size: 200KB }, { from: 4, to: 3, size: 1KB, start: 1us }]
+faults: [{ at: 0s, for: 2us, from: 4, to: 5, state: down }]`),
+  )
+  const end = Math.max(...[0, 1, 2].map((flow) => outcome.flows.finished[flow]!))
+  expect(outcome.simulatedPs).toBe(end)
+  expect(recorder.longestBytes.weight).toBeLessThanOrEqual(end)
+  expect(recorder.queues.timeOf(recorder.queues.samples - 1)).toBeLessThanOrEqual(end)
+  expect(Number.parseFloat(table(page, "links")[0]![3]!)).toBeGreaterThan(80)
+})

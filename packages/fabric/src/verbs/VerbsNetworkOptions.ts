@@ -6,7 +6,7 @@ import type { Graph } from "@rdmakit/topology"
 import type { VerbsOptions } from "@rdmakit/transport-ib"
 import type { Fault } from "../LinkFaults.ts"
 import type { SwitchFactory } from "../Models.ts"
-import type { WorldParts } from "../World.ts"
+import type { WorldParts } from "../WorldParts.ts"
 
 /** Told of a packet at a host: `outward` as it begins to leave, else when it has arrived. */
 export type PacketObserver = (now: Time, node: number, packet: Packet, outward: boolean) => void

@@ -6,7 +6,7 @@ import { rocev2Framing } from "@rdmakit/transport-ib"
 import { serializationPs } from "@rdmakit/units"
 import type { FrameSizes, NetworkContext } from "../Models.ts"
 import { slotWidthPs } from "../makeKernel.ts"
-import type { WorldParts } from "../World.ts"
+import type { WorldParts } from "../WorldParts.ts"
 
 /** Most switches that a packet may pass where links go down, and that telemetry has room for. */
 const HOPS_MAX = 64

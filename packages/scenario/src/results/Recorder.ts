@@ -74,7 +74,7 @@ export class Recorder implements Watch {
     const { flows, world } = this
     const { created, start, count } = world.flows
     while (this.nextFlow < count && created[this.nextFlow] !== NEVER) this.underWay.push(this.nextFlow++)
-    this.forgetFinished()
+    this.forgetEnded()
     if (this.underWay.length === 0) {
       this.next = this.nextFlow < count ? this.gridAfter(Math.max(now, start[this.nextFlow]!)) : NEVER
       return
@@ -91,11 +91,10 @@ export class Recorder implements Watch {
     this.next = this.gridAfter(now)
   }
 
-  private forgetFinished(): void {
-    const { underWay } = this
-    const { finished } = this.world.flows
+  private forgetEnded(): void {
+    const { underWay, world } = this
     let kept = 0
-    for (const flow of underWay) if (finished[flow] === NEVER) underWay[kept++] = flow
+    for (const flow of underWay) if (world.isUnderWay(flow)) underWay[kept++] = flow
     underWay.length = kept
   }
 
