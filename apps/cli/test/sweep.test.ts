@@ -211,7 +211,7 @@ describe("sweep --resume", () => {
     expect(other.err).toContain("error: out: holds another sweep: seeds: found 2, expected 3")
     writeFileSync(join(cwd, "incast.yaml"), scenario.replace("50us", "40us"))
     const changed = await rdmakit([...varied, "--out", "out", "--resume"], { cwd })
-    expect(changed.err).toContain("holds another sweep: the input, or a file that it names, has changed since")
+    expect(changed.err).toContain("out: holds another sweep: incast.yaml has changed since the sweep began\n")
     expect([other.code, changed.code]).toEqual([2, 2])
     expect((await rdmakit([...varied, "--out", "out", "--force"], { cwd })).code).toBe(0)
     expect((await rdmakit([...varied, "--out", "new"], { cwd })).code).toBe(0)

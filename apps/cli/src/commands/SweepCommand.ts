@@ -67,7 +67,8 @@ export const sweepCommand = Command.make(
   The results are the same with any number of jobs. After Ctrl-C, or whatever
   else ends it, the same command line with --resume does the rest.
   Exits with 0 when every flow of every run finished, 1 when some did not or a run
-  failed, 2 when refused before anything was run, 130 after Ctrl-C.`,
+  failed, 2 when refused before anything was run or when an input changed under
+  way, 130 after Ctrl-C.`,
   ),
   Command.withExamples([
     {

@@ -50,6 +50,8 @@ export interface RunRecord {
   /** null: there is none, as the slowdown of no flows. */
   readonly figures: Readonly<Record<FigureName, number | null>> | null
   readonly digest: string | null
+  /** SHA-256 of files that were read by this run and not when the sweep began: values that come together name them. */
+  readonly inputs?: Readonly<Record<string, string>>
 }
 
 const finite = (value: number): number | null => (Number.isFinite(value) ? value : null)

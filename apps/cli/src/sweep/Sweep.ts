@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import { availableParallelism } from "node:os"
 import { Ns3FormatError } from "@rdmakit/ns3"
 import { InputsRefused } from "@rdmakit/scenario"
@@ -14,12 +13,13 @@ import { paintOf } from "../Paint.ts"
 import { print, Screen, tell, WorkingDirectory } from "../Screen.ts"
 import { STDIN } from "../StandardInput.ts"
 import { StatusLine, timeLeft } from "../StatusLine.ts"
+import { type Digests, digestsJson, fileNames, InputChanged, watchReads } from "./FileReads.ts"
 import { type Aggregate, aggregateCsv, aggregates, type RunRecord, runsCsv } from "./RunRecord.ts"
 import { AGGREGATE_FILE, openSweepFolder, RUNS_FILE, type SweepFolder } from "./SweepFolder.ts"
 import { loadRunInputs, OPTION_PREFIX, type SweepSource } from "./SweepInputs.ts"
 import { aggregateLines } from "./SweepTable.ts"
 import { type PlannedRun, plannedRuns, probes, runCount, type VariedKey, VaryFault, variedKeys } from "./Vary.ts"
-import { WorkerEnded, WorkerPool } from "./WorkerPool.ts"
+import { WorkerEnded, WorkerPool, type WorkerStart } from "./WorkerPool.ts"
 
 export interface SweepInput extends ControllerInput {
   readonly file: string
@@ -50,7 +50,7 @@ export const sweep = (input: SweepInput) =>
       option: input.option,
       keys: keys.map(({ key }) => key),
     }
-    const { inputs, notes } = yield* tried(source, keys)
+    const { begun, notes } = yield* tried(source, keys)
     if (!input.json) yield* showNotes(foldIdleKeys(notes), (yield* Screen).err)
     const path = yield* Path.Path
     const name = Option.getOrElse(input.out, () => `${path.parse(input.file).name}.sweep`)
@@ -63,11 +63,11 @@ export const sweep = (input: SweepInput) =>
       vary: keys,
       seeds: input.seeds,
       runs: plan.length,
-      inputs,
+      inputs: digestsJson(begun),
     }
     const folder = yield* openSweepFolder(name, described, plan, input)
     const records = new Map(folder.done)
-    const stopped = yield* runRest(input, source, folder, plan, records)
+    const stopped = yield* runRest(input, { source, begun, tried: probes(keys) }, folder, plan, records)
     if (stopped) return yield* stoppedEarly(input, name, records.size, plan.length)
     const all = plan.map(({ index }) => records.get(index)!)
     const rows = aggregates(all, input.seeds)
@@ -101,26 +101,21 @@ const keysOf = Effect.fnUntraced(function* ({ file, vary, seeds, controller }: S
 
 /** Loads the inputs with every value once, and tells them by what was read: whatever is wrong is said before any run. */
 const tried = Effect.fnUntraced(function* (source: SweepSource, keys: ReadonlyArray<VariedKey>) {
-  const files = yield* FileSystem.FileSystem
-  const digests = new Set<string>()
-  const watched: FileSystem.FileSystem = {
-    ...files,
-    readFile: (file) => Effect.tap(files.readFile(file), (octets) => Effect.sync(() => digests.add(digestOf(octets)))),
-  }
+  const path = yield* Path.Path
+  const workingDirectory = yield* WorkingDirectory
+  const nameOf = fileNames(path, workingDirectory, source.file)
+  const { files, read, changed } = watchReads(yield* FileSystem.FileSystem, nameOf, new Map())
   if (source.controller !== null) {
-    const path = yield* Path.Path
-    const file = path.resolve(yield* WorkingDirectory, source.controller)
-    yield* Effect.ignore(watched.readFile(file))
+    yield* Effect.ignore(files.readFile(path.resolve(workingDirectory, source.controller)))
   }
   const combinations = probes(keys)
   const loaded = yield* Effect.forEach(combinations, (values) => loadRunInputs(source, { values, seed: 0 })).pipe(
-    Effect.provideService(FileSystem.FileSystem, watched),
+    Effect.provideService(FileSystem.FileSystem, files),
     Effect.mapError((error) => (error._tag === "InputsRefused" ? atVary(error, source) : error)),
   )
-  return { inputs: [...digests].sort(), notes: notesOf(loaded[0]!) }
+  for (const file of changed) return yield* new Refused({ message: new InputChanged(file).message })
+  return { begun: read as Digests, notes: notesOf(loaded[0]!) }
 })
-
-const digestOf = (octets: Uint8Array): string => createHash("sha256").update(octets).digest("hex")
 
 /** Faults of varied keys stand at `--vary`. */
 const atVary = ({ faults, notes }: InputsRefused, { keys }: SweepSource): InputsRefused => {
@@ -141,7 +136,7 @@ const atVary = ({ faults, notes }: InputsRefused, { keys }: SweepSource): Inputs
 /** Makes the runs that are not complete; true when it was stopped before all were. */
 const runRest = Effect.fnUntraced(function* (
   input: SweepInput,
-  source: SweepSource,
+  start: Omit<WorkerStart, "workingDirectory">,
   folder: SweepFolder,
   plan: ReadonlyArray<PlannedRun>,
   records: Map<number, RunRecord>,
@@ -154,7 +149,7 @@ const runRest = Effect.fnUntraced(function* (
   const path = yield* Path.Path
   const module = Option.map(input.controller, (file) => [file, path.resolve(workingDirectory, file)] as const)
   const pool = yield* Effect.acquireRelease(
-    Effect.sync(() => new WorkerPool(pending, jobs, { source, workingDirectory })),
+    Effect.sync(() => new WorkerPool(pending, folder.done.values(), jobs, { ...start, workingDirectory })),
     (made) => Effect.sync(() => made.stop()),
   )
   yield* interrupts.hold(() => pool.stop())
@@ -185,7 +180,12 @@ const runRest = Effect.fnUntraced(function* (
     })
   }
   yield* line.clear
+  const changedUnderWay = ({ message }: InputChanged): Refused => {
+    const complete = `${grouped(records.size)} of ${counted(plan.length, "run")} complete, in ${folder.name}`
+    return new Refused({ message, hint: `${complete}: with the file as it was --resume goes on, --force begins anew` })
+  }
   yield* Effect.tryPromise({ try: () => pool.ended, catch: (error) => workerBroke(error, module) }).pipe(
+    Effect.mapError((error) => (error instanceof InputChanged ? changedUnderWay(error) : error)),
     Effect.catch((error) => (error instanceof Refused ? error : Effect.die(error))),
   )
   return records.size < plan.length

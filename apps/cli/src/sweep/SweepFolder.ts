@@ -183,6 +183,22 @@ const manifestIn = (text: string): Manifest | undefined => {
   }
 }
 
+/** Which file is another; those of older sweeps have no names. */
+const differentInput = (found: unknown, wanted: unknown): string => {
+  if (typeof found !== "object" || found === null || Array.isArray(found))
+    return `${MANIFEST_FILE} is written otherwise`
+  const before = new Map<string, unknown>(Object.entries(found))
+  const now = new Map<string, unknown>(Object.entries(wanted as object))
+  for (const [name, digest] of now) {
+    if (before.has(name) && before.get(name) !== digest) return `${name} has changed since the sweep began`
+  }
+  const name = [...now.keys()].find((name) => !before.has(name))
+  if (name !== undefined) return `${name} was not read when the sweep began, and now is`
+  const gone = [...before.keys()].find((name) => !now.has(name))
+  if (gone !== undefined) return `${gone} was read when the sweep began, and now is not`
+  return `${MANIFEST_FILE} is written otherwise`
+}
+
 /** In what a folder's sweep is another one than that of the command line. */
 const differences = (found: string, manifest: Manifest): string => {
   const other = manifestIn(found)
@@ -190,6 +206,6 @@ const differences = (found: string, manifest: Manifest): string => {
   const keys = Object.keys(manifest).filter((key) => JSON.stringify(other[key]) !== JSON.stringify(manifest[key]))
   if (keys.length === 0) return `${MANIFEST_FILE} is written otherwise`
   const [key] = keys
-  if (key === "inputs") return "the input, or a file that it names, has changed since"
+  if (key === "inputs") return differentInput(other.inputs, manifest.inputs)
   return `${key}: found ${JSON.stringify(other[key!])}, expected ${JSON.stringify(manifest[key!])}`
 }

@@ -4,8 +4,9 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as NodeStdio from "@effect/platform-node/NodeStdio"
 import { Ns3Simulation, ScenarioSimulation, simulate } from "@rdmakit/scenario"
-import { Effect, Layer } from "effect"
+import { Effect, FileSystem, Layer, Path } from "effect"
 import { WorkingDirectory } from "../Screen.ts"
+import { digestsJson, fileNames, watchReads } from "./FileReads.ts"
 import { failedRecord, type RunRecord, recordOf } from "./RunRecord.ts"
 import { loadRunInputs } from "./SweepInputs.ts"
 import type { PlannedRun } from "./Vary.ts"
@@ -13,7 +14,7 @@ import type { WorkerMessage, WorkerStart } from "./WorkerPool.ts"
 
 const PROGRESS_MS = 100
 
-const { source, workingDirectory } = workerData as WorkerStart
+const { source, workingDirectory, begun, tried } = workerData as WorkerStart
 const services = Layer.mergeAll(
   NodeFileSystem.layer,
   NodePath.layer,
@@ -22,9 +23,44 @@ const services = Layer.mergeAll(
 )
 const tell = (message: WorkerMessage): void => parentPort!.postMessage(message)
 
+/** The user's module is imported once, whatever becomes of its file. */
+let moduleRead = source.controller === null
+
+/** Loads the inputs of a run, and looks whether they are those that the sweep began with. */
+const loaded = Effect.fnUntraced(function* (planned: PlannedRun) {
+  const path = yield* Path.Path
+  const nameOf = fileNames(path, workingDirectory, source.file)
+  const { files, read, changed } = watchReads(yield* FileSystem.FileSystem, nameOf, begun)
+  const inputs = yield* Effect.result(
+    Effect.provideService(loadRunInputs(source, planned), FileSystem.FileSystem, files),
+  )
+  const look = (name: string) =>
+    files.readFile(path.resolve(workingDirectory, name)).pipe(Effect.catch(() => Effect.sync(() => changed.add(name))))
+  // A file that is gone or broken is no fault of the run.
+  if (inputs._tag === "Failure") yield* Effect.forEach(begun.keys(), look)
+  else if (!moduleRead) {
+    yield* look(source.controller!)
+    moduleRead = true
+  }
+  const others = [...read].filter(([name]) => !begun.has(name))
+  // These values have been tried: whatever they read has been read.
+  const isTried = tried.some((values) => values.every((value, i) => value === planned.values[i]))
+  if (isTried) for (const [name] of others) changed.add(name)
+  return { inputs, others, changed: [...changed][0] }
+})
+
 const made = (planned: PlannedRun) =>
   Effect.gen(function* () {
-    const inputs = yield* loadRunInputs(source, planned)
+    const { inputs, others, changed } = yield* loaded(planned)
+    if (changed !== undefined) return { type: "changed", file: changed } as const satisfies WorkerMessage
+    const { record, packetHops } = yield* simulated(planned, inputs)
+    const known = others.length > 0 ? { ...record, inputs: digestsJson(others) } : record
+    return { type: "done", record: known, packetHops } as const satisfies WorkerMessage
+  })
+
+const simulated = (planned: PlannedRun, loading: Effect.Success<ReturnType<typeof loaded>>["inputs"]) =>
+  Effect.gen(function* () {
+    const inputs = yield* Effect.fromResult(loading)
     const { seed } = planned
     const run =
       inputs.kind === "ns3"
@@ -49,9 +85,7 @@ const made = (planned: PlannedRun) =>
   )
 
 parentPort!.on("message", (planned: PlannedRun) => {
-  Effect.runPromise(Effect.provide(made(planned), services)).then(
-    ({ record, packetHops }) => tell({ type: "done", record, packetHops }),
-    (error: unknown) =>
-      tell({ type: "bug", trace: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+  Effect.runPromise(Effect.provide(made(planned), services)).then(tell, (error: unknown) =>
+    tell({ type: "bug", trace: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
   )
 })

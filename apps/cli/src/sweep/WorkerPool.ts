@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads"
+import { type Digests, InputChanged } from "./FileReads.ts"
 import type { RunRecord } from "./RunRecord.ts"
 import type { SweepSource } from "./SweepInputs.ts"
 import type { PlannedRun } from "./Vary.ts"
@@ -7,12 +8,18 @@ import type { PlannedRun } from "./Vary.ts"
 export interface WorkerStart {
   readonly source: SweepSource
   readonly workingDirectory: string
+  /** What was read when the sweep began. */
+  readonly begun: Digests
+  /** The combinations of values that it was read with. */
+  readonly tried: ReadonlyArray<ReadonlyArray<string>>
 }
 
 /** What a worker says of the run that it was given. */
 export type WorkerMessage =
   | { readonly type: "progress"; readonly run: number; readonly share: number; readonly packetHops: number }
   | { readonly type: "done"; readonly record: RunRecord; readonly packetHops: number }
+  /** The inputs are not those that the sweep began with; the run was not made. */
+  | { readonly type: "changed"; readonly file: string }
   | { readonly type: "bug"; readonly trace: string }
 
 // From sources, workers are too; in the bundle their program lies beside ours.
@@ -37,11 +44,17 @@ export class WorkerPool {
   private readonly workers = new Set<Worker>()
   private readonly queue: Array<PlannedRun>
   private readonly records: Array<RunRecord> = []
+  /** What some runs have read and others have not. */
+  private readonly others = new Map<string, string>()
   private waiting: (() => void) | undefined = undefined
   private resolve: () => void = () => {}
   private reject: (error: Error) => void = () => {}
 
-  constructor(runs: ReadonlyArray<PlannedRun>, jobs: number, start: WorkerStart) {
+  /** @param before runs that were made earlier */
+  constructor(runs: ReadonlyArray<PlannedRun>, before: Iterable<RunRecord>, jobs: number, start: WorkerStart) {
+    for (const { inputs = {} } of before) {
+      for (const [name, digest] of Object.entries(inputs)) this.others.set(name, digest)
+    }
     this.queue = [...runs]
     this.ended = new Promise((resolve, reject) => {
       this.resolve = resolve
@@ -90,12 +103,27 @@ export class WorkerPool {
       this.shares.set(message.run, message.share)
       return
     }
+    const changed = message.type === "changed" ? message.file : this.otherThanBefore(message.record)
+    if (changed !== undefined) {
+      this.fail(new InputChanged(changed))
+      return
+    }
+    if (message.type === "changed") return
     this.hops.delete(message.record.run)
     this.shares.delete(message.record.run)
     this.hopsDone += message.packetHops
     this.records.push(message.record)
     this.waiting?.()
     this.next(worker)
+  }
+
+  /** The file that a run has read otherwise than another run before it. */
+  private otherThanBefore({ inputs = {} }: RunRecord): string | undefined {
+    for (const [name, digest] of Object.entries(inputs)) {
+      if ((this.others.get(name) ?? digest) !== digest) return name
+      this.others.set(name, digest)
+    }
+    return undefined
   }
 
   private fail(error: Error): void {
