@@ -104,7 +104,19 @@ export interface Aggregate {
   readonly values: ReadonlyArray<string>
   /** Those that have a result. */
   readonly runs: number
-  readonly figures: Readonly<Record<AggregatedName, { readonly mean: number | null; readonly ci95: number | null }>>
+  /** Those of them in which a flow finished: the others have no slowdown and no completion time. */
+  readonly runsWithFlows: number
+  /** Of all these runs together. */
+  readonly flowsFinished: number
+  readonly flowsTotal: number
+  readonly figures: Readonly<Record<AggregatedName, AggregatedFigure>>
+}
+
+export interface AggregatedFigure {
+  readonly mean: number | null
+  readonly ci95: number | null
+  /** Runs that have it. */
+  readonly n: number
 }
 
 export const aggregates = (records: ReadonlyArray<RunRecord>, seeds: number): ReadonlyArray<Aggregate> => {
@@ -114,14 +126,26 @@ export const aggregates = (records: ReadonlyArray<RunRecord>, seeds: number): Re
     const figures = Object.fromEntries(
       aggregatedNames.map((name) => {
         const known = results.map((record) => record.figures![name]).filter((value) => value !== null)
-        const { mean, halfWidth } = meanInterval(known)
-        return [name, { mean: finite(mean), ci95: finite(halfWidth) }]
+        const { mean, halfWidth, count } = meanInterval(known)
+        return [name, { mean: finite(mean), ci95: finite(halfWidth), n: count }]
       }),
     )
-    rows.push({ values: records[at]!.values, runs: results.length, figures: figures as Aggregate["figures"] })
+    const flowsOf = (name: "flows" | "flows_finished") => results.map((record) => record.figures![name] ?? 0)
+    const sum = (counts: ReadonlyArray<number>): number => counts.reduce((total, count) => total + count, 0)
+    const finished = flowsOf("flows_finished")
+    rows.push({
+      values: records[at]!.values,
+      runs: results.length,
+      runsWithFlows: finished.filter((count) => count > 0).length,
+      flowsFinished: sum(finished),
+      flowsTotal: sum(flowsOf("flows")),
+      figures: figures as Aggregate["figures"],
+    })
   }
   return rows
 }
+
+const flowColumns = ["runs_with_flows", "flows_finished", "flows_total"]
 
 const cell = (value: string | number | null): string => {
   const text = value === null ? "" : String(value)
@@ -141,12 +165,21 @@ export const runsCsv = (keys: ReadonlyArray<VariedKey>, records: ReadonlyArray<R
     ]),
   ])
 
-/** A row for each combination of values: means over seeds, and half the width of their 95 % confidence intervals. */
+/**
+ * A row for each combination of values: means over seeds, and half the width of their 95 % confidence intervals; last,
+ * of how many runs and flows the slowdowns and completion times are.
+ */
 export const aggregateCsv = (keys: ReadonlyArray<VariedKey>, rows: ReadonlyArray<Aggregate>): string =>
   csv([
-    [...keys.map(({ key }) => key), "runs", ...aggregatedNames.flatMap((name) => [name, `${name}_ci95`])],
-    ...rows.map(({ values, runs, figures }) => [
+    [
+      ...keys.map(({ key }) => key),
+      "runs",
+      ...aggregatedNames.flatMap((name) => [name, `${name}_ci95`]),
+      ...flowColumns,
+    ],
+    ...rows.map(({ values, runs, runsWithFlows, flowsFinished, flowsTotal, figures }) => [
       ...[...values, runs],
       ...aggregatedNames.flatMap((name) => [figures[name].mean, figures[name].ci95]),
+      ...[runsWithFlows, flowsFinished, flowsTotal],
     ]),
   ])

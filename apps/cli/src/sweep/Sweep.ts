@@ -17,7 +17,7 @@ import { type Digests, digestsJson, fileNames, InputChanged, watchReads } from "
 import { type Aggregate, aggregateCsv, aggregates, type RunRecord, runsCsv } from "./RunRecord.ts"
 import { AGGREGATE_FILE, openSweepFolder, RUNS_FILE, type SweepFolder } from "./SweepFolder.ts"
 import { loadRunInputs, OPTION_PREFIX, type SweepSource } from "./SweepInputs.ts"
-import { aggregateLines } from "./SweepTable.ts"
+import { aggregateLines, flowNotes } from "./SweepTable.ts"
 import { type PlannedRun, plannedRuns, probes, runCount, type VariedKey, VaryFault, variedKeys } from "./Vary.ts"
 import { WorkerEnded, WorkerPool, type WorkerStart } from "./WorkerPool.ts"
 
@@ -229,7 +229,7 @@ const show = Effect.fnUntraced(function* (
 ) {
   const count = (status: RunRecord["status"]): number => records.filter((record) => record.status === status).length
   const counts = { finished: count("finished"), unfinished: count("unfinished"), failed: count("failed") }
-  const notes = notesOn(records, input.seeds)
+  const notes = [...flowNotes(rows), ...notesOn(records, input.seeds)]
   if (input.json) {
     const aggregate = rows.map(({ values, ...rest }) => ({
       values: Object.fromEntries(keys.map(({ key }, i) => [key, values[i]])),

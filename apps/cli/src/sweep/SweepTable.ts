@@ -1,6 +1,6 @@
 import { counted, grouped } from "../Figures.ts"
 import { type Column, tableLines } from "../Table.ts"
-import type { Aggregate, AggregatedName } from "./RunRecord.ts"
+import type { Aggregate, AggregatedFigure, AggregatedName } from "./RunRecord.ts"
 import type { VariedKey } from "./Vary.ts"
 
 const shown: ReadonlyArray<readonly [name: AggregatedName, header: string, droppable?: number]> = [
@@ -14,7 +14,10 @@ const shown: ReadonlyArray<readonly [name: AggregatedName, header: string, dropp
   ["drops", "drops", 3],
 ]
 
-/** A row for each combination of values: slowdowns, completion times, pauses and drops, means over seeds. */
+/**
+ * A row for each combination of values: slowdowns, completion times, pauses and drops, means over seeds. When some
+ * flows did not finish, a column says how many did.
+ */
 export const aggregateLines = (
   keys: ReadonlyArray<VariedKey>,
   rows: ReadonlyArray<Aggregate>,
@@ -22,21 +25,46 @@ export const aggregateLines = (
   bold: (text: string) => string,
 ): ReadonlyArray<string> => {
   const most = Math.max(...rows.map(({ runs }) => runs))
+  const isWhole = rows.every(({ flowsFinished, flowsTotal }) => flowsFinished === flowsTotal)
   const head: ReadonlyArray<Column> = [
     ...keys.map(({ key }): Column => ({ header: key, align: "left" })),
     { header: "runs" },
+    ...(isWhole ? [] : [{ header: "flows" }]),
     ...shown.map(([, header, droppable]) => ({ header, ...(droppable === undefined ? {} : { droppable }) })),
   ]
-  const cells = rows.map(({ values, runs, figures }) => [
+  const cells = rows.map(({ values, runs, flowsFinished, flowsTotal, figures }) => [
     ...values,
     grouped(runs),
+    ...(isWhole ? [] : [`${grouped(flowsFinished)} of ${grouped(flowsTotal)}`]),
     ...shown.map(([name]) => withInterval(figures[name])),
   ])
-  const over = most > 1 ? `, mean over ${counted(most, "run")} ± 95 % confidence` : ""
+  const isAll = rows.every(({ figures }) => shown.every(([name]) => figures[name].n === most))
+  const over = most > 1 ? `, mean over ${isAll ? "" : "up to "}${counted(most, "run")} ± 95 % confidence` : ""
   return [bold(`Slowdown${over}`), ...tableLines(head, cells, { columns, header: bold })]
 }
 
-const withInterval = ({ mean, ci95 }: { readonly mean: number | null; readonly ci95: number | null }): string => {
+/** Of what the slowdowns and completion times are, when they are not of all flows and runs. */
+export const flowNotes = (rows: ReadonlyArray<Aggregate>): ReadonlyArray<string> => {
+  const sum = (of: (row: Aggregate) => number): number => rows.reduce((total, row) => total + of(row), 0)
+  const runs = sum((row) => row.runs)
+  const flows = sum(({ flowsTotal }) => flowsTotal)
+  const finished = sum(({ flowsFinished }) => flowsFinished)
+  const without = runs - sum(({ runsWithFlows }) => runsWithFlows)
+  const notes: Array<string> = []
+  if (finished < flows) {
+    notes.push(
+      `of ${counted(flows, "flow")} ${grouped(finished)} finished: slowdowns and completion times are of those`,
+    )
+  }
+  if (without > 0 && without < runs) {
+    notes.push(
+      `in ${grouped(without)} of ${counted(runs, "run")} no flow finished: means of slowdowns and completion times leave them out`,
+    )
+  }
+  return notes
+}
+
+const withInterval = ({ mean, ci95 }: AggregatedFigure): string => {
   if (mean === null) return "-"
   return ci95 === null ? figure(mean) : `${figure(mean)} ±${figure(ci95)}`
 }
