@@ -5,9 +5,9 @@ import type { WorldParts } from "./WorldParts.ts"
 
 /** What packets cross at one distance from their source, any one of its links. */
 interface Stage {
-  /** Of the fastest link, and of all together, bit/s. */
+  /** Of each link, bit/s, and of the fastest one. */
+  readonly ratesBps: ReadonlyArray<number>
   readonly rateBps: number
-  readonly totalBps: number
   /** Of the shortest link. */
   readonly delayPs: Time
 }
@@ -18,8 +18,10 @@ interface Stage {
  * run can be quicker, so slowdowns against it are 1 or more. Flows whose first packet did not arrive are given the
  * path of the first next hops.
  *
- * Where switches choose for each packet there is no one path: then it is what all next hops together could do, each
- * packet on the best of them.
+ * Where switches choose for each packet there is no one path: then it is a lower bound, of what all next hops together
+ * could do, each packet on the best of them. From where there is more than one link, packets may overtake each other, a
+ * short last one all the others; no stage is quicker than its links are when packets are shared out among them as well
+ * as can be.
  */
 export class IdealCompletion {
   private readonly world: World
@@ -70,18 +72,34 @@ export class IdealCompletion {
     const bytes = this.world.flows.bytes[flow]!
     const packets = packetsOf(bytes, mtuBytes)
     const headers = framing.dataBytes + framing.telemetryBytes
-    const full = Math.max(framing.leastBytes, mtuBytes + headers)
     const last = Math.max(framing.leastBytes, bytes - (packets - 1) * mtuBytes + headers)
-    const all = (packets - 1) * full + last
-    // At each stage: the first packet has come, all cross it, and a last one goes on to the end.
-    let latest = 0
-    for (let stage = 0; stage < there.length; stage++) {
-      const first = this.crossingStages(there.slice(0, stage), packets === 1 ? last : full)
-      const rest = this.crossingStages(there.slice(stage + 1), last)
-      const { totalBps, delayPs } = there[stage]!
-      latest = Math.max(latest, first + Math.floor((all * 8e12) / totalBps) + delayPs + rest)
+    const full = packets === 1 ? last : Math.max(framing.leastBytes, mtuBytes + headers)
+    const firstLink = this.parts.serializationPs(full, there[0]!.rateBps)
+    let latest = this.crossingStages(there, full)
+    for (let stage = 0; packets > 1 && stage < there.length; stage++) {
+      const before = there.slice(0, stage)
+      const after = there.slice(stage + 1)
+      const { delayPs } = there[stage]!
+      const first = this.crossingStages(before, full)
+      // All full packets cross it, and the last of them goes on to the end.
+      const allFull =
+        first + this.sharing(there[stage]!, packets - 1, full) + delayPs + this.crossingStages(after, full)
+      // All packets cross it, whichever comes first, and the one that goes on last is no less than the short one.
+      const isOrdered = before.every(({ ratesBps }) => ratesBps.length === 1)
+      const overtaking = isOrdered ? first : (packets - 1) * firstLink + this.crossingStages(before, last)
+      const all = this.sharing(there[stage]!, packets - 1 + last / full, full)
+      const allOfThem = Math.min(first, overtaking) + all + delayPs + this.crossingStages(after, last)
+      latest = Math.max(latest, allFull, allOfThem)
     }
     return latest + this.crossingStages(back, framing.ackBytes)
+  }
+
+  /** Least time in which the links of a stage send so many packets, of which the last may be a part of one, ps. */
+  private sharing({ ratesBps, rateBps }: Stage, packets: number, bytes: number): Time {
+    const perPs = ratesBps.reduce((sum, each) => sum + 1 / this.parts.serializationPs(bytes, each), 0)
+    // Packets are whole: one link has at least the mean number of them, and none is quicker than the fastest.
+    const most = Math.ceil(Math.floor(packets) / ratesBps.length)
+    return Math.max(Math.floor(packets / perPs), most * this.parts.serializationPs(bytes, rateBps))
   }
 
   private crossingStages(stages: ReadonlyArray<Stage>, bytes: number): Time {
@@ -99,8 +117,8 @@ export class IdealCompletion {
     let links = [first]
     while (links.length > 0) {
       stages.push({
+        ratesBps: links.map((port) => ports.rateBps[port]!),
         rateBps: Math.max(...links.map((port) => ports.rateBps[port]!)),
-        totalBps: links.reduce((sum, port) => sum + ports.rateBps[port]!, 0),
         delayPs: Math.min(...links.map((port) => ports.delayPs[port]!)),
       })
       const nodes = new Set(links.map((port) => ports.peerNode(port)))
