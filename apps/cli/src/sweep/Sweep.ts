@@ -160,7 +160,7 @@ const runRest = Effect.fnUntraced(function* (
   for (;;) {
     const ended = yield* Effect.promise(() => pool.take(LOOK_MS))
     for (const record of ended) {
-      yield* folder.keep(record)
+      yield* Effect.tapError(folder.keep(record), () => line.clear)
       records.set(record.run, record)
       made++
     }

@@ -1,5 +1,5 @@
 /** The folder of a sweep: a file for each run that is complete, tables when all are. */
-import { Effect, FileSystem, Path, type PlatformError } from "effect"
+import { Effect, FileSystem, Option, Path, type PlatformError } from "effect"
 import { cannotBeWritten, Refused } from "../Exit.ts"
 import { WorkingDirectory } from "../Screen.ts"
 import type { RunRecord } from "./RunRecord.ts"
@@ -49,9 +49,16 @@ export const openSweepFolder = Effect.fnUntraced(function* (
   const path = yield* Path.Path
   const target = path.resolve(yield* WorkingDirectory, name)
   const runs = path.join(target, RUNS_FOLDER)
+  const manifestFile = path.join(target, MANIFEST_FILE)
   const before = yield* contentOf(target, name)
   const wanted = manifestText(manifest)
-  const found = before.includes(MANIFEST_FILE) ? yield* textIn(path.join(target, MANIFEST_FILE)) : undefined
+  /** The manifest that this sweep writes, or goes on with. */
+  let ours = ""
+  const remember = Effect.fnUntraced(function* (file: string) {
+    ours = yield* identityOf(files, file)
+  })
+  yield* Effect.ignore(remember(manifestFile))
+  const found = before.includes(MANIFEST_FILE) ? yield* textIn(manifestFile) : undefined
   if (found !== undefined && !resume && !force) {
     const hint = `--resume goes on with it, --force begins anew; or ${ELSEWHERE}`
     return yield* new Refused({ message: `${name}: found a sweep, expected none`, hint })
@@ -67,43 +74,58 @@ export const openSweepFolder = Effect.fnUntraced(function* (
     return yield* new Refused({ message, hint: `${ELSEWHERE}, or --force to write into it all the same` })
   }
   const anew = found === undefined || force
+  const whetherOrNot = { force: true }
+  const removeRuns = Effect.gen(function* () {
+    for (const entry of yield* files.readDirectory(runs)) {
+      if (/^\d+\.json$/.test(entry)) yield* files.remove(path.join(runs, entry), whetherOrNot)
+    }
+  })
   const done = yield* Effect.gen(function* () {
     yield* files.makeDirectory(runs, { recursive: true })
     for (const file of [RUNS_FILE, AGGREGATE_FILE]) {
       const entry = path.join(target, file)
-      if (anew && (yield* files.exists(entry))) yield* files.remove(entry)
+      if (anew) yield* files.remove(entry, whetherOrNot)
     }
     const kept = new Map<number, RunRecord>()
     for (const folder of [target, runs]) {
       for (const entry of yield* files.readDirectory(folder)) {
-        if (UNFINISHED.test(entry)) yield* files.remove(path.join(folder, entry))
-      }
-    }
-    // Runs of another sweep go before its manifest does: a folder never says of runs that they are of a sweep they are not of.
-    for (const run of plan) {
-      const file = path.join(runs, runFile(run.index))
-      if (!(yield* files.exists(file))) continue
-      if (anew) yield* files.remove(file)
-      else {
-        const record = recordIn(yield* files.readFileString(file), run)
-        if (record !== undefined) kept.set(run.index, record)
+        if (UNFINISHED.test(entry)) yield* files.remove(path.join(folder, entry), whetherOrNot)
       }
     }
     if (anew) {
-      for (const entry of yield* files.readDirectory(runs)) {
-        if (/^\d+\.json$/.test(entry)) yield* files.remove(path.join(runs, entry))
-      }
-      yield* writeWhole(files, path, target, MANIFEST_FILE, wanted)
+      // Runs go before their manifest does: a folder never says of runs that they are of a sweep they are not of.
+      yield* removeRuns
+      yield* writeWhole(files, path, manifestFile, wanted, remember)
+      // What another sweep has kept before it could see that the folder is ours.
+      yield* removeRuns
+      return kept
+    }
+    for (const run of plan) {
+      const file = path.join(runs, runFile(run.index))
+      if (!(yield* files.exists(file))) continue
+      const record = recordIn(yield* files.readFileString(file), run)
+      if (record !== undefined) kept.set(run.index, record)
     }
     return kept
   }).pipe(Effect.mapError(cannotWrite(name)))
-  const keep = (record: RunRecord) =>
+  /** Two sweeps that begin anew in one folder: it is that of the last. */
+  const isOurs = Effect.gen(function* () {
+    const now = yield* Effect.option(identityOf(files, manifestFile))
+    if (now._tag === "Some" && now.value === ours) return
+    const message =
+      now._tag === "None"
+        ? `${name}/${MANIFEST_FILE} is gone, in the middle of the sweep`
+        : `${name}: another sweep has begun in it since`
+    return yield* new Refused({ message, hint: `nothing more is written there; ${ELSEWHERE}` })
+  })
+  const write = (folder: string, shown: string, file: string, text: string) =>
     Effect.mapError(
-      writeWhole(files, path, runs, runFile(record.run), `${JSON.stringify(record)}\n`),
-      cannotWrite(`${name}/${RUNS_FOLDER}`),
+      writeWhole(files, path, path.join(folder, file), text, () => isOurs),
+      (error) => (error._tag === "Refused" ? error : cannotWrite(shown)(error)),
     )
-  const table = (file: string, text: string) =>
-    Effect.mapError(writeWhole(files, path, target, file, text), cannotWrite(name))
+  const keep = (record: RunRecord) =>
+    write(runs, `${name}/${RUNS_FOLDER}`, runFile(record.run), `${JSON.stringify(record)}\n`)
+  const table = (file: string, text: string) => write(target, name, file, text)
   return { name, done, keep, table } satisfies SweepFolder as SweepFolder
 })
 
@@ -111,18 +133,28 @@ const runFile = (index: number): string => `${String(index).padStart(DIGITS, "0"
 
 const manifestText = (manifest: Manifest): string => `${JSON.stringify(manifest, null, 2)}\n`
 
-/** A file that is seen when all of it is there, whenever the process ends. */
-const writeWhole = Effect.fnUntraced(function* (
+/**
+ * A file that is seen when all of it is there, whenever the process ends.
+ * @param look at it before it is seen; it is not, when that fails
+ */
+const writeWhole = Effect.fnUntraced(function* <E>(
   files: FileSystem.FileSystem,
   path: Path.Path,
-  folder: string,
-  name: string,
+  file: string,
   text: string,
+  look: (staged: string) => Effect.Effect<void, E>,
 ) {
-  const staged = path.join(folder, `.${name}-${process.pid}-unfinished`)
+  const staged = path.join(path.dirname(file), `.${path.basename(file)}-${process.pid}-unfinished`)
   yield* files.writeFileString(staged, text)
-  yield* files.rename(staged, path.join(folder, name))
+  yield* Effect.tapError(look(staged), () => Effect.ignore(files.remove(staged)))
+  yield* files.rename(staged, file)
 })
+
+/** Tells a file from any other that has its name after it: both are there for a moment, the new one staged. */
+const identityOf = (files: FileSystem.FileSystem, file: string) =>
+  Effect.map(files.stat(file), ({ dev, ino, mtime }) =>
+    [dev, Option.getOrNull(ino), Option.getOrNull(mtime)?.getTime()].join(" "),
+  )
 
 /** The names in a folder; none when there is none. What is no folder is refused. */
 const contentOf = Effect.fnUntraced(function* (target: string, name: string) {
