@@ -34,18 +34,22 @@ export class IdealCompletion {
     this.perPacket = world.kernel.switches.some((policy) => policy?.perPacket === true)
   }
 
-  /** ps; NaN where there is no way. */
-  of(flow: number): Time {
+  /**
+   * ps; NaN where there is no way.
+   *
+   * @param hops "taken": NaN, too, while packets have not taken every hop of the path. Default: others are guessed.
+   */
+  of(flow: number, hops: "taken" | "guessed" = "guessed"): Time {
     const { flows } = this.world
     if (this.perPacket) return this.overAllPaths(flow)
-    const there = this.path(flow, 0)
-    const back = this.path(flow, 1)
+    const there = this.path(flow, 0, hops)
+    const back = this.path(flow, 1, hops)
     if (there === undefined || back === undefined) return Number.NaN
     return this.lastArrival(there, flows.bytes[flow]!) + this.crossing(back, this.parts.transport.framing.ackBytes)
   }
 
   /** Ports from source to destination, or back: those the flow's packets took as far as they are known. */
-  private path(flow: number, direction: 0 | 1): ReadonlyArray<number> | undefined {
+  private path(flow: number, direction: 0 | 1, hops: "taken" | "guessed"): ReadonlyArray<number> | undefined {
     const { flows, ports, routes, kernel } = this.world
     const [from, to] = direction === 0 ? [flows.source, flows.destination] : [flows.destination, flows.source]
     const destination = to[flow]!
@@ -57,7 +61,8 @@ export class IdealCompletion {
       if (node === destination) return path
       const taken = kernel.paths.at(2 * flow + direction, hop) - 1
       // After a change of routes packets of one flow may have come there by ways of different lengths.
-      const next = taken >= 0 && ports.node[taken] === node ? taken : routes.nextHops(node, destination)[0]
+      const guessed = hops === "taken" ? undefined : routes.nextHops(node, destination)[0]
+      const next = taken >= 0 && ports.node[taken] === node ? taken : guessed
       if (next === undefined) return undefined
       path.push(next)
     }

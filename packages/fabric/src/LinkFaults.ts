@@ -69,6 +69,8 @@ export const longestPath = (graph: Graph, options: RoutesOptions | Routes, { eve
  * way keeps its port.
  */
 export class LinkFaults {
+  /** Called when routes are about to change. */
+  onReroute: (now: Time) => void = () => {}
   /** Bytes of each port that a switch was not told of when it dropped them, queue 0 apart. */
   readonly untoldBytes: Float64Array
   private readonly world: World
@@ -125,6 +127,7 @@ export class LinkFaults {
   private reroute(index: number): void {
     const event = this.model.events[index]!
     if ("host" in event) return
+    this.onReroute(this.kernel.now)
     this.world.routes.setLink(event.link, event.up === true)
     this.kernel.paths.clear()
     this.listAnew()

@@ -1,4 +1,5 @@
 import { NEVER, type Time } from "@rdmakit/protocol"
+import { ChangingIdeal } from "./ChangingIdeal.ts"
 import { type Flow, FlowTable } from "./FlowTable.ts"
 import { IdealCompletion } from "./IdealCompletion.ts"
 import { type NativeOptions, nativeParts } from "./NativeParts.ts"
@@ -21,16 +22,14 @@ export class NativeRun implements Run {
   ) {
     const { parts, notes } = nativeParts(options)
     const world = new World(parts, new FlowTable(work.flows))
-    const ideal = new IdealCompletion(world, parts)
+    const lasting = new IdealCompletion(world, parts)
+    const ideal = parts.faults === undefined ? lasting : new ChangingIdeal(world, lasting)
     this.world = world
-    // A path is known as long as it lasts: where links go down, what a flow would have taken is reckoned at its end.
-    const known = new Map<number, Time>()
-    if (parts.faults !== undefined) world.onFinish = (flow) => known.set(flow, ideal.of(flow))
     this.run = new WorldRun(world, {
       until: work.until ?? NEVER,
       controller: parts.controller.name,
       seed: parts.seed,
-      ideal: (flow) => known.get(flow) ?? ideal.of(flow),
+      ideal: (flow) => ideal.of(flow),
       // A watchdog may end what looks like a deadlock, and so may a link that goes down.
       endsDeadlocked: parts.watchdog === undefined && parts.faults === undefined,
       notes: [...notes, ...(work.notes ?? [])],
