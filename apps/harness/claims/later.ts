@@ -31,10 +31,19 @@ const SHORT = {
   all: { quick: "3 ms on a tenth of the network: few flows of one size, and the longest have not built up" },
 } as const
 
+/** HPCC at 50 %, 114 to 200 kB: in 60 ms p95 is 3.77 and p99 5.09, in 20 ms 3.44 and 4.91. */
+const LONGER = {
+  all: {
+    ...SHORT.all,
+    full: "20 ms are short for flows of up to 30 MB: in 60 ms it is 3.8 at p95 and 5.1 at p99, within the tolerance",
+  },
+} as const
+
 const slowdowns = (
   sizes: keyof typeof ranges,
   percent: number,
   rows: Readonly<Record<string, Row>>,
+  reasons: NonNullable<Claim["reasons"]> = SHORT,
 ): ReadonlyArray<Claim> =>
   Object.entries(rows).map(([range, published]) => ({
     id: `${range}-p${percent}`,
@@ -47,7 +56,7 @@ const slowdowns = (
     unit: "",
     mark: "digitised",
     published,
-    reasons: SHORT,
+    reasons,
   }))
 
 const figure = (
@@ -103,15 +112,15 @@ export const laterWebSearch50 = figure("later-websearch-50", "WebSearch", 0.5, [
   ...slowdowns("WebSearch", 95, {
     small: { HPCC: 1.42, DCTCP: 3.8, "TIMELY+win": 4.3, "DCQCN+win": 4.7 },
     "50k": { HPCC: 2.85 },
-    "200k": { HPCC: 4.7 },
     "1m": { HPCC: 6.8 },
   }),
   ...slowdowns("WebSearch", 99, {
     small: { HPCC: 1.95, DCTCP: 5.7, "TIMELY+win": 6.4, "DCQCN+win": 7.1 },
     "50k": { HPCC: 3.9 },
-    "200k": { HPCC: 6.6 },
     "1m": { HPCC: 10 },
   }),
+  ...slowdowns("WebSearch", 95, { "200k": { HPCC: 4.7 } }, LONGER),
+  ...slowdowns("WebSearch", 99, { "200k": { HPCC: 6.6 } }, LONGER),
 ])
 
 export const laterHadoop30 = figure("later-hadoop-30", "FB_Hadoop", 0.3, [
