@@ -38,6 +38,11 @@ const cannotWrite =
   (error: PlatformError.PlatformError): Refused =>
     cannotBeWritten(name, ELSEWHERE, error)
 
+const refusedIn =
+  (name: string) =>
+  (error: PlatformError.PlatformError | Refused): Refused =>
+    error._tag === "Refused" ? error : cannotWrite(name)(error)
+
 /** Looks at the place of a sweep's results and makes it ready; what is wrong with it is found before any run. */
 export const openSweepFolder = Effect.fnUntraced(function* (
   name: string,
@@ -86,20 +91,20 @@ export const openSweepFolder = Effect.fnUntraced(function* (
       const entry = path.join(target, file)
       if (anew) yield* files.remove(entry, whetherOrNot)
     }
-    const kept = new Map<number, RunRecord>()
-    for (const folder of [target, runs]) {
-      for (const entry of yield* files.readDirectory(folder)) {
-        if (UNFINISHED.test(entry)) yield* files.remove(path.join(folder, entry), whetherOrNot)
-      }
-    }
     if (anew) {
       // Runs go before their manifest does: a folder never says of runs that they are of a sweep they are not of.
       yield* removeRuns
       yield* writeWhole(files, path, manifestFile, wanted, remember)
       // What another sweep has kept before it could see that the folder is ours.
       yield* removeRuns
-      return kept
     }
+    for (const folder of [target, runs]) {
+      for (const entry of yield* files.readDirectory(folder)) {
+        if (UNFINISHED.test(entry)) yield* files.remove(path.join(folder, entry), whetherOrNot)
+      }
+    }
+    const kept = new Map<number, RunRecord>()
+    if (anew) return kept
     for (const run of plan) {
       const file = path.join(runs, runFile(run.index))
       if (!(yield* files.exists(file))) continue
@@ -119,12 +124,18 @@ export const openSweepFolder = Effect.fnUntraced(function* (
     return yield* new Refused({ message, hint: `nothing more is written there; ${ELSEWHERE}` })
   })
   const write = (folder: string, shown: string, file: string, text: string) =>
-    Effect.mapError(
-      writeWhole(files, path, path.join(folder, file), text, () => isOurs),
-      (error) => (error._tag === "Refused" ? error : cannotWrite(shown)(error)),
+    writeWhole(files, path, path.join(folder, file), text, () => isOurs).pipe(
+      // Another sweep that begins in the folder takes away what is not whole: once more tells whether it has begun anew.
+      Effect.retry({ times: 1, while: (error) => error._tag !== "Refused" }),
+      Effect.mapError(refusedIn(shown)),
     )
-  const keep = (record: RunRecord) =>
-    write(runs, `${name}/${RUNS_FOLDER}`, runFile(record.run), `${JSON.stringify(record)}\n`)
+  let isEmpty = anew
+  const keep = Effect.fnUntraced(function* (record: RunRecord) {
+    // Another sweep may have been about to keep a run as the folder became ours; by now it has ended.
+    if (isEmpty) yield* Effect.mapError(Effect.andThen(isOurs, removeRuns), refusedIn(`${name}/${RUNS_FOLDER}`))
+    isEmpty = false
+    yield* write(runs, `${name}/${RUNS_FOLDER}`, runFile(record.run), `${JSON.stringify(record)}\n`)
+  })
   const table = (file: string, text: string) => write(target, name, file, text)
   return { name, done, keep, table } satisfies SweepFolder as SweepFolder
 })
