@@ -260,3 +260,29 @@ faults: [{ at: 0s, for: 2us, from: 4, to: 5, state: down }]`),
   expect(recorder.queues.timeOf(recorder.queues.samples - 1)).toBeLessThanOrEqual(end)
   expect(Number.parseFloat(table(page, "links")[0]![3]!)).toBeGreaterThan(80)
 })
+
+describe("a stop time in the middle of packets", () => {
+  const star = (hosts: number, rate: string) => `topology: { builder: star, hosts: ${hosts}, link: { rate: ${rate} } }`
+  const links = async (text: string, kernel: "exact" | "fused" = "fused") => {
+    const inputs = loadScenario("s.yaml", { workingDirectory: "/", octets: new TextEncoder().encode(text) })
+    const loaded = await Effect.runPromise(Effect.provide(inputs, memoryFiles({})))
+    const { page } = reportOf(new ScenarioSimulation(loaded, { kernel }))
+    return table(page, "links").map(([link, , sent, used]) => [link, sent, used])
+  }
+
+  it("link use is of what was sent until then", async () => {
+    // 1,250 B in 10 µs at 1 Gb/s. The first packet, of 1,090 B, comes to the switch after 9.72 µs.
+    expect(await links(`${star(2, "1Gbps")}\nflows: [{ from: 0, to: 1, size: 1MB }]\nstop: 10us`)).toEqual([
+      ["0 → 2", "1,250 B", "100.00 %"],
+      ["2 → 1", "35 B", "2.80 %"],
+    ])
+  })
+
+  it("where a queue waits, with either kernel", async () => {
+    const text = `${star(4, "10Gbps")}\nflows: [{ from: 0..2, to: 3, size: 1MB }]\nstop: 20.008us`
+    const fused = await links(text)
+    // From 1.872 µs on, when the first packets have come, without a gap.
+    expect(fused[0]).toEqual(["4 → 3", "22,670 B", "90.64 %"])
+    expect(await links(text, "exact")).toEqual(fused)
+  })
+})

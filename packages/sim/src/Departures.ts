@@ -170,4 +170,8 @@ export abstract class Departures extends Transmitter {
     this.settle(port)
     return super.sentBytes(port)
   }
+  override sendingUntil(port: number): Time {
+    this.settle(port)
+    return super.sendingUntil(port)
+  }
 }

@@ -89,9 +89,16 @@ export abstract class Transmitter {
   policyAt(port: number): number {
     return port << P.POLICY_SHIFT
   }
-  /** Bytes a port has sent. */
+  /** Bytes a port has sent: of the packet that it is sending, all. */
   sentBytes(port: number): number {
     return this.portF64[(port << (P.PORT_SHIFT - 1)) | P.SENT_BYTES_F64]!
+  }
+  /** When the last byte of what a port is sending is on the link, ps; not after now when it sends nothing. */
+  sendingUntil(port: number): Time {
+    const base = port << P.PORT_SHIFT
+    const busy = this.ports[base | P.STATE]! & P.BUSY_MASK
+    if (busy === P.Busy.No) return 0
+    return busy === P.Busy.Scheduled ? this.queue.f64[(port << 2) | 2]! : this.portF64[(base >> 1) | P.BUSY_UNTIL_F64]!
   }
   /** Priorities of a port that its peer has paused, a bit each. */
   pausedMask(port: number): number {

@@ -74,10 +74,12 @@ describe("a packet on its way", () => {
     const queued = kernel.queueBytesOf(5, 3) + kernel.queueBytesOf(5, 5)
     expect(kernel.queueBytes(5)).toBe(queued)
     expect(kernel.sentBytes(5) + queued).toBe(400 * 3 + 600 * 2)
+    expect(kernel.sendingUntil(5)).toBeGreaterThan(3000)
     expect(kernel.waiting).toBeGreaterThan(0)
     bench.run()
     expect([kernel.sentBytes(5), kernel.queueBytes(5), kernel.waiting]).toEqual([2400, 0, 0])
     expect([kernel.sentBytes(0), kernel.sentBytes(2)]).toEqual([1200, 1200])
+    expect(kernel.sendingUntil(5)).toBeLessThanOrEqual(kernel.now)
   })
 })
 
