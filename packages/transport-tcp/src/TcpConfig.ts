@@ -78,7 +78,7 @@ export interface TcpConfig {
   readonly reorderSegments: number
   /** Segments carry telemetry for switches to fill, and acknowledgements bring the last one's back. Default: where the controller needs `int`. */
   readonly telemetry: boolean
-  /** Code point of data. Default not capable; `ecn` and `cnp` controllers get Capable0. */
+  /** Code point of data that is sent for the first time. Default not capable; `ecn` and `cnp` controllers get Capable0. */
   readonly ecn: number
 }
 

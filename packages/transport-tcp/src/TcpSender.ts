@@ -1,4 +1,4 @@
-import { Flag, type Message, MessageQueue, Opcode, type Packet, PSN_MASK, PSN_WINDOW } from "@rdmakit/packet"
+import { Ecn, Flag, type Message, MessageQueue, Opcode, type Packet, PSN_MASK, PSN_WINDOW } from "@rdmakit/packet"
 import {
   type Controller,
   checkController,
@@ -142,13 +142,16 @@ export abstract class TcpSender extends TcpReceiver {
       this.burst = Math.max(0, Math.min(config.offloadSegments, room, this.end - number) - 1)
     }
     let flags = (last ? Flag.AckRequest : 0) | (config.telemetry ? Flag.Telemetry : 0)
+    let { ecn } = config
     if (!isNew) {
       flags |= Flag.Retransmission
+      // RFC 3168 §6.1.5: a retransmission is not ECN-capable.
+      ecn = Ecn.NotCapable
       this.retransmissions++
     }
     // Of what `fill` has set only the payload's flag stays.
     const kept = out.meta & Flag.SlabPayload
-    out.meta = Opcode.SendMiddle | kept | flags | (this.priority << 24) | (config.ecn << 28)
+    out.meta = Opcode.SendMiddle | kept | flags | (this.priority << 24) | (ecn << 28)
     const { framing, alignBytes } = config
     const padded = Math.ceil((payload + headerBytes) / alignBytes) * alignBytes
     const wireBytes = Math.max(padded + framing.dataBytes + framing.telemetryBytes, framing.leastBytes)

@@ -1,3 +1,4 @@
+import { Ecn, Flag, Opcode } from "@rdmakit/packet"
 import type { ControllerFactory } from "@rdmakit/protocol"
 import { expect, it } from "vitest"
 import { connect, fixedWindow } from "./connection.ts"
@@ -13,4 +14,20 @@ it("tells its controller of payload alone: a message's bytes, whatever the heade
   pair.command(0, { message: 0, writeBytes: 2300 })
   pair.run()
   expect(told).toEqual([1000, 1000, 300])
+})
+
+it("sends segments as ECN-capable once, and their retransmissions as not (RFC 3168 §6.1.5)", () => {
+  const { pair } = connect({
+    options: { ecn: Ecn.Capable0 },
+    path: ({ opcode, psn, meta }) =>
+      opcode < Opcode.Acknowledge && psn === 1 && (meta & Flag.Retransmission) === 0 ? [] : [10e6],
+  })
+  pair.command(0, { message: 0, writeBytes: 9000 })
+  pair.run()
+  const data = pair.sent.filter(({ opcode }) => opcode < Opcode.Acknowledge)
+  const again = data.filter(({ meta }) => (meta & Flag.Retransmission) !== 0)
+  expect(again.length).toBeGreaterThan(0)
+  for (const { meta } of data) {
+    expect((meta >>> 28) & 3).toBe((meta & Flag.Retransmission) === 0 ? Ecn.Capable0 : Ecn.NotCapable)
+  }
 })
