@@ -23,7 +23,7 @@ import { type InputNote, InputsRefused } from "./InputsRefused.ts"
 import { lossesOf } from "./LinkSections.ts"
 import { controllerOf } from "./ScenarioControllers.ts"
 import { attempt, decode, ScenarioDocument } from "./ScenarioDocument.ts"
-import { scenarioSchema } from "./ScenarioSchema.ts"
+import { BUFFER_MAX, scenarioSchema } from "./ScenarioSchema.ts"
 import { admissionModel, switchSettings, transportSettings, watchdogSettings, withMarking } from "./ScenarioSettings.ts"
 import { delayNotes, longestWay, timeoutNotes } from "./SlowPathChecks.ts"
 import { disciplineOf, orderNotes, switchFaults } from "./SwitchChecks.ts"
@@ -161,9 +161,15 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
     const bufferBytes = switches.bufferBytes ?? 32 * 1024 * 1024
     const neededBytes = demand === undefined ? 0 : demand.headroomBytes + demand.reserveBytes
     if (demand !== undefined && neededBytes > bufferBytes) {
-      const expected = `at least ${formatSize(Math.ceil(neededBytes / 1024) * 1024)}`
       const hint = `switch ${demand.node} keeps ${demand.headroomBytes} bytes of headroom and ${demand.reserveBytes} of reserve aside`
-      faults.push(document.fault(["switch", "buffer"], { found: formatSize(bufferBytes), expected, hint }))
+      const parts = ["reserve", "headroom"] as const
+      const tooLarge = neededBytes > BUFFER_MAX && parts.find((part) => (decoded.switch?.[part] ?? 0) > 0)
+      if (tooLarge) {
+        faults.push(document.fault(["switch", tooLarge], { expected: "less: a switch has below 2GiB", hint }))
+      } else {
+        const expected = `at least ${formatSize(Math.ceil(neededBytes / 1024) * 1024)}`
+        faults.push(document.fault(["switch", "buffer"], { found: formatSize(bufferBytes), expected, hint }))
+      }
     }
   }
   const losses = lossesOf(decoded.losses ?? [], graph, ports, document)

@@ -20,7 +20,8 @@ import {
 } from "./ScenarioFields.ts"
 import { writtenAbove, writtenNever, writtenSizeOf, writtenWeights } from "./WrittenFields.ts"
 
-const BUFFER_MAX = 2 ** 31 - 1
+/** Of a switch, bytes. */
+export const BUFFER_MAX = 2 ** 31 - 1
 
 const BufferSize = field(
   "a size below 2GiB, such as 32MiB",

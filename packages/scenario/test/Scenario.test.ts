@@ -283,6 +283,11 @@ describe("what is refused, and where", () => {
       "mostTimeoutPs: .*expected at least leastTimeoutPs, 10000000000; mostTimeoutPs is 4000000000 unless it is given$",
     ],
     [
+      "a reserve that no switch can have",
+      `${star}${flow}switch: { reserve: 1GiB }`,
+      'switch.reserve: found "1GiB", expected less: a switch has below 2GiB; switch \\d+ keeps',
+    ],
+    [
       "thresholds the wrong way round",
       `${star}${flow}switch: { ecnRules: [{ rate: 100Gbps, kmin: 2KB, kmax: 1KB, pmax: 1 }] }`,
       "ecnRules\\[0\\].kmin: .*at most kmax",
