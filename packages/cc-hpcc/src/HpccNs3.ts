@@ -1,4 +1,5 @@
 import { type Ack, AckController, type PathInfo, TELEMETRY_FIELDS, type Time, windowAt } from "@rdmakit/protocol"
+import { doubles } from "./doubles.ts"
 import type { HpccNs3Options } from "./HpccOptions.ts"
 
 /** What is kept of each hop: time (ps), bytes, queue (bytes). */
@@ -84,7 +85,7 @@ export class HpccNs3 extends AckController {
   private stage = 0
   private lastUpdateSequence = 0
   private elapsedNs = 0
-  private records = new Float64Array(HOPS_AT_FIRST * RECORD_FIELDS)
+  private records = doubles(HOPS_AT_FIRST * RECORD_FIELDS)
   private hopState = NO_STATE
 
   private fullUpdates = 0
@@ -263,9 +264,7 @@ export class HpccNs3 extends AckController {
   }
 
   private growRecords(hops: number): void {
-    const records = new Float64Array(hops * RECORD_FIELDS)
-    records.set(this.records)
-    this.records = records
+    this.records = [...this.records, ...doubles(hops * RECORD_FIELDS - this.records.length)]
     if (this.constants.multiRate) this.growHopState(hops)
   }
 

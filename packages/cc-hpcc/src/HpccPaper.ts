@@ -1,5 +1,6 @@
 import { type Ack, type PathInfo, TELEMETRY_FIELDS, type Time } from "@rdmakit/protocol"
 import { BITS_PER_SECOND, ComputeWind } from "./ComputeWind.ts"
+import { doubles } from "./doubles.ts"
 import type { HpccPaperOptions } from "./HpccOptions.ts"
 
 /** What is kept of each hop: time (ps), bytes, queue (bytes). */
@@ -20,7 +21,7 @@ export class HpccPaper extends ComputeWind {
   private readonly bytesModulus: number = 0
   private hops = 0
   private pathId = 0
-  private records = new Float64Array(HOPS_AT_FIRST * RECORD_FIELDS)
+  private records = doubles(HOPS_AT_FIRST * RECORD_FIELDS)
   private pathChanges = 0
 
   constructor(options: HpccPaperOptions, path: PathInfo) {
@@ -57,7 +58,7 @@ export class HpccPaper extends ComputeWind {
     this.pathId = ack.pathId
     this.hops = ack.hops
     this.lastUpdateSequence = ack.sent
-    if (ack.hops * RECORD_FIELDS > this.records.length) this.records = new Float64Array(ack.hops * RECORD_FIELDS)
+    if (ack.hops * RECORD_FIELDS > this.records.length) this.records = doubles(ack.hops * RECORD_FIELDS)
     const { telemetry, hops } = ack
     const records = this.records
     for (let hop = 0, at = ack.telemetryAt, k = 0; hop < hops; hop++, at += TELEMETRY_FIELDS, k += RECORD_FIELDS) {
