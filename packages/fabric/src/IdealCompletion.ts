@@ -61,10 +61,9 @@ export class IdealCompletion {
       if (node === destination) return path
       const taken = kernel.paths.at(2 * flow + direction, hop) - 1
       // After a change of routes packets of one flow may have come there by ways of different lengths.
-      const guessed = hops === "taken" ? undefined : routes.nextHops(node, destination)[0]
-      const next = taken >= 0 && ports.node[taken] === node ? taken : guessed
-      if (next === undefined) return undefined
-      path.push(next)
+      if (taken >= 0 && ports.node[taken] === node) path.push(taken)
+      else if (hops === "taken" || routes.nextHopCount(node, destination) === 0) return undefined
+      else path.push(routes.nextHop(node, destination, 0))
     }
     return undefined
   }

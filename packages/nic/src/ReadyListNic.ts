@@ -51,10 +51,14 @@ export class ReadyListNic<Command, Event> extends HostNic<Command, Event> {
 
   constructor(options: HostNicOptions<Command, Event>) {
     super(options)
-    this.lists = Array.from(
-      { length: Math.max(...options.portIds) + 1 },
-      () => new PortList<NicQueuePair<Command, Event>>(),
+    // Ports of switches have none; a hole would be another kind of array.
+    const nobody = new PortList<NicQueuePair<Command, Event>>()
+    const lists = Array.from(
+      { length: options.portIds.reduce((most, port) => Math.max(most, port), -1) + 1 },
+      () => nobody,
     )
+    for (const port of options.portIds) lists[port] = new PortList()
+    this.lists = lists
   }
 
   add(now: Time, endpoint: NicQueuePair<Command, Event>): void {
