@@ -2,10 +2,8 @@ import { counted, grouped } from "./Figures.ts"
 
 /** What a `flows.csv` says of a flow beside its times. */
 export interface FlowRow {
-  /** Hosts, ports, size and start, as text: the same in two runs of one flow. */
+  /** Hosts, ports, size and start, with commas between: the same in two runs of one flow. */
   readonly flow: string
-  /** The same in words. */
-  readonly words: string
   readonly priority: string
   /** Why it has not finished; undefined: it has. */
   readonly reason: string | undefined
@@ -76,9 +74,14 @@ export class FlowRows {
   }
 }
 
+const wordsOf = (flow: string): string => {
+  const [source, destination, sourcePort, destinationPort, bytes] = flow.split(",")
+  return `host ${source} port ${sourcePort} to host ${destination} port ${destinationPort}, ${grouped(Number(bytes))} bytes`
+}
+
 const namedRows = (side: string, rows: ReadonlyArray<FlowRow>): ReadonlyArray<string> => {
   if (rows.length === 0) return []
-  const named = rows.slice(0, NAMED_MAX).map(({ words, reason }) => `  ${words}: ${reason}`)
+  const named = rows.slice(0, NAMED_MAX).map(({ flow, reason }) => `  ${wordsOf(flow)}: ${reason}`)
   const rest = rows.length > NAMED_MAX ? [`  and ${grouped(rows.length - NAMED_MAX)} more`] : []
   return [`unfinished like this only in ${side}: ${counted(rows.length, "flow")}`, ...named, ...rest]
 }

@@ -1,5 +1,4 @@
 import { type Ns3Fcts, Ns3FormatError } from "@rdmakit/ns3"
-import { grouped } from "./Figures.ts"
 import type { FlowRow } from "./FlowRows.ts"
 
 /** The columns of `flows.csv` that a comparison needs, as its header names them. */
@@ -14,8 +13,8 @@ const columns = {
   idealPs: "ideal_ps",
 } as const
 type Column = keyof typeof columns
-/** What a flow is told by. */
-const told = ["src", "dst", "sport", "dport", "sizeBytes", "startPs"] as const satisfies ReadonlyArray<Column>
+/** What a flow is told by: all but how long it took. */
+const isOfFlow = (column: Column): boolean => column !== "fctPs" && column !== "idealPs"
 
 const PS_PER_NS = 1000
 const HEAD = "flow,source,destination,"
@@ -46,17 +45,15 @@ export const parseFlowsTable = (text: string, file: string): FlowsTable => {
     if (place < 0) throw fault(file, 1, "header", lines[0] ?? "", `a column ${name}`)
     return [column as Column, place] as const
   })
+  const ofFlow = places.filter(([column]) => isOfFlow(column)).map(([, place]) => place)
   const finished: Array<Record<Column, number>> = []
   const rows: Array<FlowRow> = []
   for (let at = 1; at < lines.length; at++) {
     // A reason may have commas, but it is the last cell, and the numbers come before it.
     const cells = lines[at]!.trimEnd().split(",")
     const state = cells[statePlace!] ?? ""
-    const textOf = (column: Column): string => cells[names.indexOf(columns[column])] ?? ""
-    const [src, dst, sport, dport, size, start] = told.map(textOf)
     rows.push({
-      flow: [src, dst, sport, dport, size, start].join(","),
-      words: `host ${src} port ${sport} to host ${dst} port ${dport}, ${grouped(Number(size))} bytes`,
+      flow: ofFlow.map((place) => cells[place]).join(","),
       priority: cells[priorityPlace!] ?? "",
       reason: state === "unfinished" ? cells.slice(reasonPlace!).join(",").replace(/^"|"$/g, "") : undefined,
     })
