@@ -1,8 +1,11 @@
 import type { ControllerFactory, FlowAddress, FlowEngine, FlowTransport, PathInfo, Time } from "@rdmakit/protocol"
 import { unpaced } from "@rdmakit/protocol"
 
-/** Line rate and a window that stays as it is, bytes. `told` notes what it hears of losses: whether each was a timeout. */
-export const fixedWindow = (window: number, told: Array<boolean> = []): ControllerFactory => ({
+/**
+ * Line rate and a window that stays as it is, bytes. `told` notes what it hears of losses: whether each was a timeout;
+ * `sent` the bytes that it hears were sent.
+ */
+export const fixedWindow = (window: number, told: Array<boolean> = [], sent?: Array<number>): ControllerFactory => ({
   name: "fixed",
   needs: [],
   make: (_now, { lineRateBps }) => ({
@@ -13,6 +16,7 @@ export const fixedWindow = (window: number, told: Array<boolean> = []): Controll
       told.push(timeout)
       return false
     },
+    ...(sent === undefined ? {} : { onSent: (_time: Time, bytes: number) => void sent.push(bytes) }),
   }),
 })
 

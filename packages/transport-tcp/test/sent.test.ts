@@ -1,19 +1,13 @@
 import { Ecn, Flag, Opcode } from "@rdmakit/packet"
-import type { ControllerFactory } from "@rdmakit/protocol"
 import { expect, it } from "vitest"
 import { connect, fixedWindow } from "./connection.ts"
 
 it("tells its controller of payload alone: a message's bytes, whatever the headers of its packets", () => {
-  const told: Array<number> = []
-  const inner = fixedWindow(20_000)
-  const controller: ControllerFactory = {
-    ...inner,
-    make: (now, path) => ({ ...inner.make(now, path), onSent: (_now, bytes) => void told.push(bytes) }),
-  }
-  const { pair } = connect({ options: { controller } })
+  const sent: Array<number> = []
+  const { pair } = connect({ options: { controller: fixedWindow(20_000, [], sent) } })
   pair.command(0, { message: 0, writeBytes: 2300 })
   pair.run()
-  expect(told).toEqual([1000, 1000, 300])
+  expect(sent).toEqual([1000, 1000, 300])
 })
 
 it("sends segments as ECN-capable once, and their retransmissions as not (RFC 3168 §6.1.5)", () => {
