@@ -12,7 +12,6 @@ import type { Ns3FormatError } from "@rdmakit/ns3"
 import type { ControllerFactory } from "@rdmakit/protocol"
 import { type Graph, Ports, Routes } from "@rdmakit/topology"
 import { rcFlows } from "@rdmakit/transport-ib"
-import { formatSize } from "@rdmakit/units"
 import { Effect, type FileSystem, Path } from "effect"
 import { controllers, type NamedController } from "./Controllers.ts"
 import { deadlockWarnings } from "./DeadlockWarning.ts"
@@ -23,10 +22,10 @@ import { type InputNote, InputsRefused } from "./InputsRefused.ts"
 import { lossesOf } from "./LinkSections.ts"
 import { controllerOf } from "./ScenarioControllers.ts"
 import { attempt, decode, ScenarioDocument } from "./ScenarioDocument.ts"
-import { BUFFER_MAX, scenarioSchema } from "./ScenarioSchema.ts"
+import { scenarioSchema } from "./ScenarioSchema.ts"
 import { admissionModel, switchSettings, transportSettings, watchdogSettings, withMarking } from "./ScenarioSettings.ts"
 import { delayNotes, longestWay, timeoutNotes } from "./SlowPathChecks.ts"
-import { disciplineOf, orderNotes, switchFaults } from "./SwitchChecks.ts"
+import { bufferFaults, disciplineOf, orderNotes, switchFaults } from "./SwitchChecks.ts"
 import { type OpenFile, topologyShape } from "./TopologySection.ts"
 import { chosenTransport, transportFaults } from "./TransportChecks.ts"
 
@@ -158,19 +157,7 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
     const hops = Math.max(1, routes.maxHops)
     const carrier = other?.make(controller, hops) ?? rcFlows(nativeTransport(transport, controller, hops))
     const demand = bufferDemand(graph, ports, switches, carrier)
-    const bufferBytes = switches.bufferBytes ?? 32 * 1024 * 1024
-    const neededBytes = demand === undefined ? 0 : demand.headroomBytes + demand.reserveBytes
-    if (demand !== undefined && neededBytes > bufferBytes) {
-      const hint = `switch ${demand.node} keeps ${demand.headroomBytes} bytes of headroom and ${demand.reserveBytes} of reserve aside`
-      const parts = ["reserve", "headroom"] as const
-      const tooLarge = neededBytes > BUFFER_MAX && parts.find((part) => (decoded.switch?.[part] ?? 0) > 0)
-      if (tooLarge) {
-        faults.push(document.fault(["switch", tooLarge], { expected: "less: a switch has below 2GiB", hint }))
-      } else {
-        const expected = `at least ${formatSize(Math.ceil(neededBytes / 1024) * 1024)}`
-        faults.push(document.fault(["switch", "buffer"], { found: formatSize(bufferBytes), expected, hint }))
-      }
-    }
+    faults.push(...bufferFaults(decoded.switch ?? {}, switches.bufferBytes ?? 32 * 1024 * 1024, demand, document))
   }
   const losses = lossesOf(decoded.losses ?? [], graph, ports, document)
   const seed = decoded.seed ?? 0
