@@ -11,9 +11,9 @@ type AnyStruct = Schema.Struct<Schema.Struct.Fields>
 
 /**
  * The JSON Schema (draft 2020-12) of a scenario, made from the schema that reads one: every topology, workload,
- * transport and controller by name with its options. Whatever `loadScenario` accepts fits it. It refuses what is wrong in one place,
- * such as a word, a unit, a number out of its range; what two places say together, or a file, it leaves to
- * `loadScenario`.
+ * transport and controller by name with its options. Whatever `loadScenario` accepts fits it. It refuses what is wrong
+ * in one place, such as a word, a unit, a number out of its range; what two places say together, or a file, it leaves
+ * to `loadScenario`.
  *
  * @param registry controllers that scenarios can name
  */
