@@ -12,6 +12,7 @@ import {
   InputsRefused,
   isSizesName,
   type Mention,
+  networkTooLarge,
   ns3FlowOf,
   ns3FlowsOf,
   readInput,
@@ -48,8 +49,6 @@ const startFlag: FieldFlag = { name: "--start", path: ["start"] }
 const START = "2s"
 const HOSTS_MAX = 65_535
 const RATE = "100Gbps"
-/** Memory of the routes: nodes times hosts. */
-const ROUTES_MAX = 2.5e8
 
 /** Makes a workload and writes its flow file. */
 export const generateFlowFile = (input: GenerateFlowsInput) =>
@@ -118,9 +117,8 @@ const networkOf = Effect.fnUntraced(function* (input: GenerateFlowsInput) {
     const file = yield* readNamed("--topology", input.topology.value)
     const topology = yield* reading(() => parseTopology(file.octets, file.name))
     const graph: Graph = { nodes: topology.nodes, isSwitch: switchFlags(topology), links: topology.links }
-    if (graph.nodes * hostsOf(graph).length > ROUTES_MAX) {
-      return yield* refuse("--topology", input.topology.value, "a smaller network", `this is ${graph.nodes} nodes`)
-    }
+    const size = networkTooLarge(graph)
+    if (size !== undefined) return yield* refuse("--topology", input.topology.value, "a smaller network", size)
     return { graph, connected: false, topology, named } satisfies Network as Network
   }
   if (range === undefined) return yield* refuse("--hosts", "", "this flag, or --topology")

@@ -23,7 +23,7 @@ import { checkController } from "./Ns3ControllerCheck.ts"
 import { ns3ModeFor, ns3Routes } from "./Ns3Mode.ts"
 import { checkOutputs } from "./Ns3Outputs.ts"
 import { effectWarnings, flowWarnings, topologyWarnings } from "./Ns3Warnings.ts"
-import { tooLarge } from "./RoutesMemory.ts"
+import { networkTooLarge } from "./RoutesMemory.ts"
 
 /** Everything a run of the HPCC simulator's own files starts from, read and checked. */
 export interface Ns3Inputs {
@@ -128,7 +128,7 @@ const loadNamed = Effect.fnUntraced(function* (
     isSwitch: switchFlags(topology),
     links: topology.links.map((link) => ({ ...link, lossRate: link.lossRate || config.errorRatePerLink })),
   }
-  const hint = tooLarge(graph)
+  const hint = networkTooLarge(graph)
   if (hint !== undefined) {
     const { file, line, column } = mentionOf(configFile, "TOPOLOGY_FILE")
     const found = topologyFile.name

@@ -4,7 +4,7 @@ import type { Graph } from "@rdmakit/topology"
 const ROUTES_MAX = 2.5e8
 
 /** How large a network is whose routes find no room; undefined: they do. */
-export const tooLarge = ({ nodes, isSwitch }: Graph): string | undefined => {
+export const networkTooLarge = ({ nodes, isSwitch }: Graph): string | undefined => {
   const hosts = isSwitch.reduce((sum, flag) => sum + 1 - flag, 0)
   return nodes * hosts > ROUTES_MAX ? `this is ${nodes} nodes and ${hosts} hosts` : undefined
 }

@@ -3,7 +3,7 @@ import { type Ns3FormatError, type Ns3Note, nearestWord, parseTopology, switchFl
 import { type Graph, TopologyError } from "@rdmakit/topology"
 import { Effect, type FileSystem, type Path, type Schema } from "effect"
 import type { InputFile } from "./InputFile.ts"
-import { tooLarge } from "./RoutesMemory.ts"
+import { networkTooLarge } from "./RoutesMemory.ts"
 import { attempt, type FieldPath, type FieldSource, hasFile, sectionOf } from "./ScenarioDocument.ts"
 import { NODE_MAX } from "./ScenarioFields.ts"
 import { builders, type ExplicitTopology, explicitGraph, explicitTopology, TopologyFile } from "./ScenarioTopologies.ts"
@@ -56,7 +56,7 @@ export const topologyShape = (document: FieldSource): TopologyShape => {
           const found = yield* open(["topology", "file"], (read as { readonly file: string }).file)
           const topology = yield* attempt(() => parseTopology(found.octets, found.name))
           const graph = { nodes: topology.nodes, isSwitch: switchFlags(topology), links: topology.links }
-          const hint = tooLarge(graph)
+          const hint = networkTooLarge(graph)
           if (hint !== undefined)
             return yield* Effect.fail(document.fault(["topology", "file"], { expected: "a smaller network", hint }))
           return { graph, noted: topology.notes }
@@ -96,7 +96,7 @@ const built = (document: FieldSource, build: () => Graph): Effect.Effect<LoadedG
   attempt(() => {
     try {
       const graph = build()
-      const hint = tooLarge(graph)
+      const hint = networkTooLarge(graph)
       if (hint !== undefined) throw document.fault(["topology"], { found: "", expected: "a smaller network", hint })
       return { graph, noted: [] }
     } catch (error) {

@@ -32,6 +32,7 @@ export {
   SUMMARY_FILE,
 } from "./Ns3Outputs.ts"
 export { type Ns3Files, Ns3Simulation } from "./Ns3Simulation.ts"
+export { networkTooLarge } from "./RoutesMemory.ts"
 export { Recorder, type RecorderOptions } from "./results/Recorder.ts"
 export { slowdownRows, slowdownsOf } from "./results/Slowdowns.ts"
 export { type SeriesName, seriesCsv, seriesFile, seriesNames } from "./results/seriesCsv.ts"
