@@ -17,8 +17,11 @@ import { type TimelyOptions, TimelyOptionsError, timely, timelyPresets } from "@
 import type { EcnRule } from "@rdmakit/fabric"
 import type { ControllerFactory } from "@rdmakit/protocol"
 
-/** What the value of an option is: quantities are numbers in the unit of the option's name, or texts with a unit. */
-export type OptionKind = "number" | "boolean" | "word" | "rate" | "size" | "time"
+/**
+ * What the value of an option is: one of the words of a list, or any word; quantities are numbers in the unit of the
+ * option's name, or texts with a unit.
+ */
+export type OptionKind = "number" | "boolean" | "word" | "rate" | "size" | "time" | ReadonlyArray<string>
 
 /** A congestion controller that scenarios know by name. */
 export interface NamedController {
@@ -74,18 +77,26 @@ const attempt = (make: () => ControllerFactory): ControllerFactory => {
   }
 }
 
+const windows = ["none", "fixed", "variable"] as const
+const reactions = ["both", "per-ack", "per-rtt"] as const
+
 const timelyBase = {
   alpha: "number",
   beta: "number",
   lowThresholdPs: "time",
   highThresholdPs: "time",
   minRttPs: "time",
-  window: "word",
+  window: windows,
   additiveIncreaseBps: "rate",
   minRateBps: "rate",
 } as const
 
-const dcqcnBase = { window: "word", notification: "word", cnpIntervalPs: "time", order: "word" } as const
+const dcqcnBase = {
+  window: windows,
+  notification: ["echo", "cnp"],
+  cnpIntervalPs: "time",
+  order: ["cut-first", "alpha-first"],
+} as const
 
 const tcpBase = { initialWindowBytes: "size", maxWindowBytes: "size", hyStart: "boolean", beta: "number" } as const
 
@@ -187,11 +198,11 @@ export const controllers: ReadonlyMap<string, NamedController> = new Map<string,
           additiveIncreaseBytes: "size",
           minWindowBytes: "size",
           maxWindowBytes: "size",
-          start: "word",
+          start: ["line-rate", "slow-start"],
           initialWindowBytes: "size",
           pacing: "boolean",
         },
-        ns3: { g: "number", additiveIncreaseBps: "rate", minRateBps: "rate", window: "word" },
+        ns3: { g: "number", additiveIncreaseBps: "rate", minRateBps: "rate", window: windows },
       },
       marking: dctcpMarking,
       make: (options) => attempt(() => dctcp(options as unknown as DctcpOptions)),
@@ -208,14 +219,14 @@ export const controllers: ReadonlyMap<string, NamedController> = new Map<string,
           maxStage: "number",
           additiveIncreaseBytes: "size",
           minWindowBytes: "size",
-          reaction: "word",
+          reaction: reactions,
         },
         ns3: {
           eta: "number",
           maxStage: "number",
           additiveIncreaseBps: "rate",
           minRateBps: "rate",
-          reaction: "word",
+          reaction: reactions,
           multiRate: "boolean",
           sampleFeedback: "boolean",
           varWin: "boolean",
@@ -235,7 +246,7 @@ export const controllers: ReadonlyMap<string, NamedController> = new Map<string,
           maxStage: "number",
           additiveIncreaseBytes: "size",
           minWindowBytes: "size",
-          reaction: "word",
+          reaction: reactions,
           logBase: "number",
           probability: "number",
         },
@@ -291,7 +302,7 @@ export const controllers: ReadonlyMap<string, NamedController> = new Map<string,
           leastFactor: "number",
         },
         ns3: { ...timelyBase, hyperIncreaseBps: "rate" },
-        patched: { ...timelyBase, law: "word" },
+        patched: { ...timelyBase, law: ["patched", "gradient"] },
       },
       make: (options) => attempt(() => timely(options as unknown as TimelyOptions)),
     },

@@ -76,10 +76,10 @@ export const readOptions = (
       faults.push(document.fault(path, { found: name, expected: names.join(", "), hint }, "key"))
       continue
     }
-    const read = readers[known[name]!](value)
-    if (read instanceof Wrong)
-      faults.push(document.fault(path, { expected: expectations[known[name]!], hint: read.hint }))
-    else options[name] = read
+    const { expected, read } = readerOf(known[name]!)
+    const option = read(value)
+    if (option instanceof Wrong) faults.push(document.fault(path, { expected, hint: option.hint }))
+    else options[name] = option
   }
   return { options, faults }
 }
@@ -95,20 +95,28 @@ const orNumber =
   (value: unknown): unknown =>
     typeof value === "number" ? value : read(value)
 
-const readers: Readonly<Record<OptionKind, (value: unknown) => unknown>> = {
-  number: ofType("number"),
-  boolean: ofType("boolean"),
-  word: ofType("string"),
-  rate: orNumber(readRate),
-  size: orNumber(readSize),
-  time: orNumber(readTime),
+interface OptionReader {
+  readonly expected: string
+  readonly read: (value: unknown) => unknown
 }
 
-const expectations: Readonly<Record<OptionKind, string>> = {
-  number: "a number",
-  boolean: "true or false",
-  word: "a word",
-  rate: "a rate such as 50Mbps, or a number of bit/s",
-  size: "a size such as 80B, or a number of bytes",
-  time: "a time such as 50us, or a number of ps",
+const readers: Readonly<Record<Extract<OptionKind, string>, OptionReader>> = {
+  number: { expected: "a number", read: ofType("number") },
+  boolean: { expected: "true or false", read: ofType("boolean") },
+  word: { expected: "a word", read: ofType("string") },
+  rate: { expected: "a rate such as 50Mbps, or a number of bit/s", read: orNumber(readRate) },
+  size: { expected: "a size such as 80B, or a number of bytes", read: orNumber(readSize) },
+  time: { expected: "a time such as 50us, or a number of ps", read: orNumber(readTime) },
 }
+
+const readerOf = (kind: OptionKind): OptionReader => (typeof kind === "string" ? readers[kind] : oneOf(kind))
+
+const oneOf = (list: ReadonlyArray<string>): OptionReader => ({
+  expected: list.join(" or "),
+  read: (value) => {
+    if (typeof value !== "string") return new Wrong()
+    if (list.includes(value)) return value
+    const near = nearestWord(value, list)
+    return new Wrong(near === undefined ? undefined : `did you mean ${near}?`)
+  },
+})

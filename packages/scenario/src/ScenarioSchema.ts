@@ -18,7 +18,7 @@ import {
   whole,
   words,
 } from "./ScenarioFields.ts"
-import { writtenAbove, writtenNever, writtenSizeOf, writtenWeights } from "./WrittenFields.ts"
+import { writtenAbove, writtenNever, writtenSizeOf, writtenSome, writtenWeights } from "./WrittenFields.ts"
 
 /** Of a switch, bytes. */
 export const BUFFER_MAX = 2 ** 31 - 1
@@ -162,7 +162,7 @@ const AdmissionSection = Schema.Struct({
   creditPerReceiver: Schema.optionalKey(positiveSize),
   /** How long a grant is on its way. Default 0. */
   grantDelay: Schema.optionalKey(Time),
-})
+}).check(writtenSome("flowsPerReceiver", "flowsPerSender", "creditPerReceiver"))
 export type ScenarioAdmission = typeof AdmissionSection.Type
 
 /** Packets lost on purpose, by their ordinals (from 0) among those that cross the link in that direction. */

@@ -21,7 +21,7 @@ import {
 } from "@rdmakit/workload"
 import { Schema } from "effect"
 import { field, Node, Nodes, positiveSize, positiveTime, Rate, Time, Wrong, whole, words } from "./ScenarioFields.ts"
-import { writtenAbove, writtenSizes } from "./WrittenFields.ts"
+import { writtenAbove, writtenEither, writtenSizes, writtenWith } from "./WrittenFields.ts"
 
 /** A file of sizes, before it is read. */
 export interface SizesFile {
@@ -89,6 +89,10 @@ const common = {
 }
 const Duration = positiveTime("1ms")
 
+/** A workload's own options beside those that every one has. */
+const workloadOf = <Own extends Schema.Struct.Fields>(own: Own) =>
+  Schema.Struct({ ...common, ...own }).check(writtenEither("size", "sizes"))
+
 /** What a workload is told besides its own options. */
 export interface WorkloadContext {
   readonly graph: Graph
@@ -129,8 +133,7 @@ const roundsOf = ({ rounds, gap }: { readonly rounds?: number; readonly gap?: nu
 /** `workload: NAME`. */
 export const workloads: Readonly<Record<string, WorkloadChoice>> = {
   poisson: choice({
-    schema: Schema.Struct({
-      ...common,
+    schema: workloadOf({
       /** Payload, a share of: */
       load: Load,
       /** Each host's links, or what one half of the hosts can send to the other. Default: hosts. */
@@ -149,8 +152,7 @@ export const workloads: Readonly<Record<string, WorkloadChoice>> = {
     },
   }),
   "random-incast": choice({
-    schema: Schema.Struct({
-      ...common,
+    schema: workloadOf({
       /** Senders of each. */
       fanIn: Count,
       /** Payload of all, a share of all hosts' links together. */
@@ -164,15 +166,14 @@ export const workloads: Readonly<Record<string, WorkloadChoice>> = {
     },
   }),
   incast: choice({
-    schema: Schema.Struct({
-      ...common,
+    schema: workloadOf({
       /** How many senders, drawn among the hosts; or: */
       fanIn: Schema.optionalKey(Count),
       senders: Schema.optionalKey(Nodes),
       /** Default: drawn. */
       receiver: Schema.optionalKey(Node),
       jitter: Schema.optionalKey(Time),
-    }),
+    }).check(writtenEither("fanIn", "senders"), writtenWith("senders", "receiver")),
     generate: ({ fanIn, senders, receiver, jitter = 0 }, context) => {
       if ((fanIn === undefined) === (senders === undefined)) {
         throw new WorkloadError("fanIn", fanIn ?? "", "either fanIn or senders")
@@ -186,15 +187,15 @@ export const workloads: Readonly<Record<string, WorkloadChoice>> = {
     },
   }),
   permutation: choice({
-    schema: Schema.Struct({ ...common, ...rounds }),
+    schema: workloadOf(rounds),
     generate: (options, context) => permutationFlows({ ...context, ...roundsOf(options) }),
   }),
   "all-to-all": choice({
-    schema: Schema.Struct({ ...common, gap: Schema.optionalKey(Time) }),
+    schema: workloadOf({ gap: Schema.optionalKey(Time) }),
     generate: (options, context) => allToAllFlows({ ...context, ...roundsOf(options) }),
   }),
   ring: choice({
-    schema: Schema.Struct({ ...common, ...rounds }),
+    schema: workloadOf(rounds),
     generate: (options, context) => ringFlows({ ...context, ...roundsOf(options) }),
   }),
 }

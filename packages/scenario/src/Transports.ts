@@ -58,6 +58,8 @@ const attempt = (make: () => FlowTransport): FlowTransport => {
   }
 }
 
+const overlays = ["vxlan", "none"] as const
+
 /** TCP's options, for TCP and for what goes over it. */
 const streamOptions = {
   leastTimeoutPs: "time",
@@ -67,7 +69,7 @@ const streamOptions = {
   retryCount: "number",
   ackEvery: "number",
   delayedAckPs: "time",
-  lossDetection: "word",
+  lossDetection: ["rack-tlp", "sack"],
   probesInRecovery: "boolean",
   rateReduction: "boolean",
   quickAcks: "number",
@@ -84,7 +86,7 @@ export const transports: ReadonlyMap<string, NamedTransport> = new Map<string, N
     {
       options: {
         mtuBytes: "size",
-        overlay: "word",
+        overlay: overlays,
         ...streamOptions,
       },
       controller: tcp({ variant: "cubic" }),
@@ -110,7 +112,7 @@ export const transports: ReadonlyMap<string, NamedTransport> = new Map<string, N
     {
       options: {
         underlayMtuBytes: "size",
-        overlay: "word",
+        overlay: overlays,
         telemetryBytes: "size",
         timeoutSlackPs: "time",
         initialTimeoutPs: "time",

@@ -1,6 +1,6 @@
 /** How the fields of a scenario are written: what its JSON Schema says of them. */
 import { ratePattern, sizePattern, timePattern } from "@rdmakit/units"
-import { Schema, SchemaAST, SchemaGetter } from "effect"
+import { type JsonSchema, Schema, SchemaAST, SchemaGetter } from "effect"
 
 /** The JSON that a field is written as. */
 export type Written = Schema.Codec<unknown, unknown>
@@ -71,6 +71,19 @@ export const writtenSizes: Written = written(
     Schema.Array(Schema.Tuple([Schema.Finite, Schema.Finite])),
   ]),
 )
+
+/** What only the JSON Schema of fields says: whatever reads them has faults of its own for it. */
+const writtenOnly = (fragment: JsonSchema.JsonSchema) =>
+  Schema.makeFilter<object>(() => true, { toJsonSchema: () => fragment })
+// Strict validators want to know a required field where it is required.
+const given = (field: string) => ({ properties: { [field]: true }, required: [field] })
+
+/** Just one of these fields is there. */
+export const writtenEither = (...fields: ReadonlyArray<string>) => writtenOnly({ oneOf: fields.map(given) })
+/** At least one of these fields is there. */
+export const writtenSome = (...fields: ReadonlyArray<string>) => writtenOnly({ anyOf: fields.map(given) })
+/** Where the one field is, the other is too. */
+export const writtenWith = (field: string, other: string) => writtenOnly({ dependentRequired: { [field]: [other] } })
 
 /** The options of a controller by their kind: quantities may be numbers, in the unit of the option's name. */
 export const writtenOption = {

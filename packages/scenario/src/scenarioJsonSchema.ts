@@ -5,15 +5,16 @@ import { Flow, FlowFile, scenarioSchema, TransportSection } from "./ScenarioSche
 import { builders, explicitTopology, TopologyFile } from "./ScenarioTopologies.ts"
 import { workloads } from "./ScenarioWorkloads.ts"
 import { type NamedTransport, transports } from "./Transports.ts"
-import { type Written, writtenOption } from "./WrittenFields.ts"
+import { type Written, writtenOption, writtenSome, writtenWord } from "./WrittenFields.ts"
 
 type AnyStruct = Schema.Struct<Schema.Struct.Fields>
 
 /**
  * The JSON Schema (draft 2020-12) of a scenario, made from the schema that reads one: every topology, workload,
  * transport and controller by name with its options. Whatever `loadScenario` accepts fits it. It refuses what is wrong
- * in one place, such as a word, a unit, a number out of its range; what two places say together, or a file, it leaves
- * to `loadScenario`.
+ * in one place, such as a word, a unit, a number out of its range; a workload without a size; an admission without a
+ * limit; an option of another variant. The ranges of a controller's and a transport's options, what two places say
+ * together, and files it leaves to `loadScenario`.
  *
  * @param registry controllers that scenarios can name
  */
@@ -51,7 +52,9 @@ export const scenarioJsonSchema = (
 /** Choices by name: each is a struct in which `key` is the name. */
 const namedOf = (key: string, choices: Readonly<Record<string, { readonly schema: unknown }>>): Array<AnyStruct> =>
   Object.entries(choices).map(([name, { schema }]) =>
-    Schema.Struct({ ...(schema as AnyStruct).fields, [key]: Schema.Literal(name) }),
+    (schema as AnyStruct).mapFields((fields) => ({ ...fields, [key]: Schema.Literal(name) }), {
+      unsafePreserveChecks: true,
+    }),
   )
 
 const { options: _, ...ownFields } = TransportSection.fields
@@ -68,19 +71,22 @@ const transportOf = ([name, { options }]: readonly [string, NamedTransport]) =>
 const optionsOf = (kinds: Readonly<Record<string, OptionKind>>) =>
   Schema.Struct(
     Object.fromEntries(
-      Object.entries(kinds).map(([option, kind]) => [option, Schema.optionalKey(writtenOption[kind])]),
+      Object.entries(kinds).map(([option, kind]) => [option, Schema.optionalKey(writtenOptionOf(kind))]),
     ),
   )
+
+const writtenOptionOf = (kind: OptionKind): Written =>
+  typeof kind === "string" ? writtenOption[kind] : writtenWord(kind)
 
 /** A struct for each variant: its presets and its options. The first preset of all needs neither to be named. */
 const controllerOf = (name: string, { presets, preset, variants }: NamedController): Array<AnyStruct> =>
   Object.entries(variants).map(([variant, kinds]) => {
     const own = Object.keys(presets).filter((each) => presets[each]!.variant === variant)
-    const isUsual = presets[preset]?.variant === variant
-    return Schema.Struct({
+    const struct = Schema.Struct({
       name: Schema.Literal(name),
       ...(own.length === 0 ? {} : { preset: Schema.optionalKey(Schema.Literals(own)) }),
-      variant: isUsual || own.length > 0 ? Schema.optionalKey(Schema.Literal(variant)) : Schema.Literal(variant),
+      variant: Schema.optionalKey(Schema.Literal(variant)),
       options: Schema.optionalKey(optionsOf(kinds)),
     })
+    return presets[preset]?.variant === variant ? struct : struct.check(writtenSome("preset", "variant"))
   })

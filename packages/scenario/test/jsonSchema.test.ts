@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs"
-import { controllers, loadScenario, scenarioJsonSchema } from "@rdmakit/scenario"
+import { controllers, loadScenario, type OptionKind, scenarioJsonSchema } from "@rdmakit/scenario"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { Effect, Result, Schema } from "effect"
 import fc from "fast-check"
@@ -28,6 +28,13 @@ const scenario = (sections: object = {}) => ({
   flows: [{ from: 0, to: 1, size: "1MB" }],
   ...sections,
 })
+
+/** A value for every option. */
+const someOf = (options: Readonly<Record<string, OptionKind>>) => {
+  const values = { number: 1, boolean: true, word: "w", rate: "1Gbps", size: 1, time: "1us" }
+  const oneOf = (kind: OptionKind) => (typeof kind === "string" ? values[kind] : kind[0])
+  return Object.fromEntries(Object.entries(options).map(([option, kind]) => [option, oneOf(kind)]))
+}
 
 describe("the JSON Schema of scenarios", () => {
   it.each(readdirSync(examples))("takes %s", (name) => {
@@ -135,6 +142,18 @@ describe("the JSON Schema of scenarios", () => {
       "an option of another variant",
       { controller: { name: "timely", variant: "paper", options: { hyperIncreaseBps: 1e9 } } },
     ],
+    [
+      "an option of another variant than the usual",
+      { controller: { name: "timely", options: { segmentBytes: "16KB" } } },
+    ],
+    ["a word that an option does not have", { controller: { name: "timely", options: { window: "sliding" } } }],
+    ["a word that a transport's option does not have", { transport: { name: "tcp", options: { overlay: "gre" } } }],
+    ["an admission without a limit", { admission: {} }],
+    ["an admission with a delay alone", { admission: { grantDelay: "1us" } }],
+    ["a workload without a size", { flows: { workload: "ring" } }],
+    ["a workload with two sizes", { flows: [{ workload: "ring", size: 1, sizes: "WebSearch" }] }],
+    ["an incast of nobody", { flows: { workload: "incast", size: 1 } }],
+    ["senders without their receiver", { flows: { workload: "incast", size: 1, senders: "0..1" } }],
     ["an option of the wrong kind", { controller: { name: "hpcc", options: { eta: "high" } } }],
     ["a word for true", { switch: { lossless: "yes" } }],
     ["a share above one", { topology: { builder: "star", hosts: 4, link: { loss: 2 } } }],
@@ -164,8 +183,7 @@ describe("the JSON Schema of scenarios", () => {
     for (const [name, { presets, variants }] of controllers) {
       for (const preset of Object.keys(presets)) expect(fits(scenario({ controller: { name, preset } }))).toBe(true)
       for (const [variant, options] of Object.entries(variants)) {
-        const values = { number: 1, boolean: true, word: "w", rate: "1Gbps", size: 1, time: "1us" }
-        const given = Object.fromEntries(Object.entries(options).map(([option, kind]) => [option, values[kind]]))
+        const given = someOf(options)
         expect(fits(scenario({ controller: { name, variant, options: given } }))).toBe(true)
         expect(fits(scenario({ controller: { name, variant, options: { ...given, nope: 1 } } }))).toBe(false)
       }
@@ -173,9 +191,8 @@ describe("the JSON Schema of scenarios", () => {
   })
 
   it("has every transport with its options", () => {
-    const values = { number: 1, boolean: true, word: "w", rate: "1Gbps", size: 1, time: "1us" }
     for (const [name, { options }] of transports) {
-      const given = Object.fromEntries(Object.entries(options).map(([option, kind]) => [option, values[kind]]))
+      const given = someOf(options)
       expect(fits(scenario({ transport: { name, options: given } }))).toBe(true)
     }
   })
