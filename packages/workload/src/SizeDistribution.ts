@@ -16,11 +16,15 @@ export const POINTS_MAX = 1_000_000
 /**
  * What is wrong with a point, given the one before it; undefined when nothing is. Both numbers ascend. Of two points
  * one number may be the same: the same size with more percent are flows of just that size, more bytes at the same
- * percent are sizes that no flow has. (The public generator of HPCC's simulator refuses both.)
+ * percent are sizes that no flow has. (The public generator of HPCC's simulator refuses both.) A flow has a byte or
+ * more, so that no share of them lies below: only where flows begin, at 0 percent, may a smaller size stand.
  */
 export const pointFault = ([bytes, percent]: SizePoint, before: SizePoint | undefined): PointFault | undefined => {
   if (!(bytes >= 0 && bytes <= Number.MAX_SAFE_INTEGER)) return { part: 0, expected: "a size of at least 0 bytes" }
   if (!(percent >= 0 && percent <= 100)) return { part: 1, expected: "a percentage 0..100" }
+  if (bytes < 1 && percent > 0 && before !== undefined) {
+    return { part: 0, expected: "a size of at least 1 byte", hint: "a smaller size may only stand at 0 percent" }
+  }
   if (before === undefined) {
     if (percent === 0) return undefined
     const hint = "the first point says below which size no flow is: as a rule `0 0`"
@@ -41,17 +45,18 @@ export const pointFault = ([bytes, percent]: SizePoint, before: SizePoint | unde
 export const endFault = (points: ReadonlyArray<SizePoint>): PointFault | undefined => {
   const last = points.at(-1)
   if (last === undefined || points.length < 2) return { part: 0, expected: "two points or more" }
-  const [bytes, percent] = last
-  if (percent !== 100) {
-    const shares = percent === 1 ? "these look like shares of 1: multiply them by 100" : undefined
-    return { part: 1, expected: "100 percent at the last point", ...(shares === undefined ? {} : { hint: shares }) }
-  }
-  return bytes >= 1 ? undefined : { part: 0, expected: "a largest size of at least 1 byte" }
+  const [, percent] = last
+  if (percent === 100) return undefined
+  const shares = percent === 1 ? "these look like shares of 1: multiply them by 100" : undefined
+  return { part: 1, expected: "100 percent at the last point", ...(shares === undefined ? {} : { hint: shares }) }
 }
 
 /** Sizes of flows, given by points of their cumulative distribution; between two points all sizes are equally likely. */
 export class SizeDistribution {
-  /** Bytes of the mean flow: each straight piece counts with the middle of its sizes. */
+  /**
+   * Bytes of the mean flow: each straight piece counts with the middle of its sizes. Flows have whole bytes, one or
+   * more, and so their mean may be up to half a byte from it.
+   */
   readonly meanBytes: number
   readonly points: ReadonlyArray<SizePoint>
 

@@ -58,7 +58,13 @@ describe("a file of sizes", () => {
     ["the same twice", "0 0\n9 50\n9 50\n99 100\n", "sizes.txt:3:1: size: .*expected another point"],
     ["no end", "0 0\n10 50\n20 99.9\n\n", 'sizes.txt:3:4: percentage: found "99.9", expected 100 percent at the last'],
     ["shares of 1", "0 0\n10 0.5\n20 1\n", "sizes.txt:3:4: .*these look like shares of 1: multiply them by 100"],
-    ["sizes of 0", "0 0\n0 100\n", "sizes.txt:2:1: size: .*a largest size of at least 1 byte"],
+    [
+      "sizes of 0",
+      "0 0\n0 100\n",
+      'sizes.txt:2:1: size: found "0", expected a size of at least 1 byte; a smaller size',
+    ],
+    ["a share of 0", "0 0\n0 50\n9 100\n", 'sizes.txt:2:1: size: found "0", expected a size of at least 1 byte'],
+    ["less than a byte", "0 0\n0.5 50\n9 100\n", 'sizes.txt:2:1: size: found "0.5", expected .*at least 1 byte'],
     ["octets", Uint8Array.of(0x1f, 0x8b, 0x08, 0, 0xff), "sizes.txt:1:1: size: .*this looks like a binary file"],
   ])("%s", (_, text, pattern) => {
     const { message } = faultOf(text)

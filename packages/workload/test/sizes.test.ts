@@ -1,3 +1,4 @@
+import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import {
   aliStorage2019,
@@ -52,6 +53,37 @@ describe("a distribution of sizes", () => {
     expect(sizes.meanBytes).toBe(150)
   })
 
+  it("has a mean within half a byte of that of the flows it draws", () => {
+    const steps = fc.array(fc.tuple(fc.double({ min: 0, max: 3, noNaN: true }), fc.nat(3)), { minLength: 1 })
+    fc.assert(
+      fc.property(steps, (moves) => {
+        const total = moves.reduce((sum, [, weight]) => sum + weight, 0)
+        fc.pre(total > 0)
+        let bytes = 0
+        let weight = 0
+        const points: Array<readonly [number, number]> = [[0, 0]]
+        for (const [more, part] of moves) {
+          bytes += more
+          weight += part
+          points.push([bytes, (100 * weight) / total])
+        }
+        let sizes: SizeDistribution
+        try {
+          sizes = new SizeDistribution(points)
+        } catch (error) {
+          expect(error).toBeInstanceOf(WorkloadError)
+          return
+        }
+        const draws = 4000
+        let sum = 0
+        for (let i = 0; i < draws; i++) sum += sizes.bytesAt((i + 0.5) / draws)
+        // The draws are evenly spaced: each piece may hold one more or one less than its share.
+        const slack = (2 * points.length * (bytes + 1)) / draws
+        expect(Math.abs(sum / draws - sizes.meanBytes)).toBeLessThan(0.5 + slack)
+      }),
+    )
+  })
+
   it("of one size", () => {
     expect([0, 0.3, 1].map((share) => fixedSize(500_000).bytesAt(share))).toEqual([500_000, 500_000, 500_000])
     expect(fixedSize(500_000).meanBytes).toBe(500_000)
@@ -99,7 +131,25 @@ describe("a distribution of sizes", () => {
         [0, 0],
         [0, 100],
       ],
-      "a largest size of at least 1 byte",
+      "[0,100] at 1, expected a size of at least 1 byte; a smaller size may only stand at 0 percent",
+    ],
+    [
+      "flows of nothing",
+      [
+        [0, 0],
+        [0, 90],
+        [1, 100],
+      ],
+      "[0,90] at 1, expected a size of at least 1 byte",
+    ],
+    [
+      "flows of less than a byte",
+      [
+        [0, 0],
+        [0.5, 90],
+        [1, 100],
+      ],
+      "[0.5,90] at 1, expected a size of at least 1 byte",
     ],
   ])("refuses %s", (_, points, message) => {
     expect(() => new SizeDistribution(points)).toThrow(message)
