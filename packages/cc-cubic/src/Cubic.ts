@@ -39,12 +39,12 @@ export class Cubic extends TcpWindow {
 
   protected grow(now: Time, segments: number): void {
     if (this.epoch === NEVER) this.beginEpoch(now)
-    else if (this.slack) this.leaveOut(now - this.grownPs - this.rttPs)
+    else if (this.slack) this.leaveOut(now - this.grownPs - this.roundTrip.latestPs)
     this.slack = false
     this.grownPs = now
-    // The target is a round trip ahead (§4.2, §4.4).
+    // The target is a round trip ahead (§4.2, §4.4), the smoothed one (§4.1.2).
     const t = (now - this.epoch) / SECOND_PS
-    const ahead = this.cube(t + this.rttPs / SECOND_PS)
+    const ahead = this.cube(t + this.roundTrip.smoothedPs / SECOND_PS)
     const target = Math.min(Math.max(ahead, this.segments), GROWTH_MAX * this.segments)
     // §4.3: α_cubic until W_est is at cwnd_prior, then one.
     const alpha = this.estimate >= this.priorSegments ? 1 : (3 * (1 - this.beta)) / (1 + this.beta)

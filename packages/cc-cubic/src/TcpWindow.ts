@@ -1,5 +1,6 @@
 import { type Ack, AckController, type PathInfo, type Time } from "@rdmakit/protocol"
 import { HyStart } from "./HyStart.ts"
+import { RoundTrip } from "./RoundTrip.ts"
 import type { TcpOptions } from "./TcpOptions.ts"
 
 /** Segments (RFC 6928 §2; RFC 5681 §3.1, equation 4; RFC 6928 leaves the loss window at one, RFC 5681 §3.1). */
@@ -31,9 +32,7 @@ export abstract class TcpWindow extends AckController {
   /** cwnd and ssthresh, segments. */
   protected segments: number = 0
   protected threshold: number = NO_THRESHOLD
-  /** Shortest and latest round trip, ps. */
-  protected leastRttPs: number = Infinity
-  protected rttPs: number = 0
+  protected readonly roundTrip: RoundTrip
   /** Something else than the window was the limit, or nothing was out, since the last growth. */
   protected slack = false
   /** End of the window of data in which a mark or a loss has been reacted to. */
@@ -52,7 +51,7 @@ export abstract class TcpWindow extends AckController {
     super()
     this.segmentBytes = path.mtuBytes
     this.rate = path.lineRateBps
-    this.rttPs = path.baseRttPs
+    this.roundTrip = new RoundTrip(path.baseRttPs)
     this.maxSegments = (options.maxWindowBytes ?? Infinity) / path.mtuBytes
     this.hyStart = (options.hyStart ?? true) ? new HyStart() : undefined
     this.setWindow((options.initialWindowBytes ?? INITIAL_WINDOW * path.mtuBytes) / path.mtuBytes)
@@ -69,10 +68,7 @@ export abstract class TcpWindow extends AckController {
     const { sequence, sent, bytes, rttPs } = ack
     if (sequence > this.acknowledged) this.acknowledged = sequence
     if (sent > this.highestSent) this.highestSent = sent
-    if (rttPs > 0) {
-      this.rttPs = rttPs
-      if (rttPs < this.leastRttPs) this.leastRttPs = rttPs
-    }
+    if (rttPs > 0) this.roundTrip.sample(rttPs)
     if (ack.congestion) {
       this.marks++
       if (sequence > this.reducedUntil) return this.marked()
@@ -145,7 +141,8 @@ export abstract class TcpWindow extends AckController {
     return {
       windowSegments: this.segments,
       thresholdSegments: this.threshold,
-      leastRttPs: this.leastRttPs === Infinity ? 0 : this.leastRttPs,
+      leastRttPs: this.roundTrip.leastPs === Infinity ? 0 : this.roundTrip.leastPs,
+      smoothedRttPs: this.roundTrip.smoothedPs,
       marks: this.marks,
       losses: this.losses,
       timeouts: this.timeouts,

@@ -158,6 +158,23 @@ describe("cubic, avoidance (RFC 9438 §4)", () => {
     }
   })
 
+  it("aims a smoothed round trip ahead, not the latest (§4.1.2, §4.2; RFC 6298 §2)", () => {
+    const controller = make({ variant: "cubic", initialWindowBytes: 1_000_000 })
+    controller.onLoss(0, false)
+    const grownBy = (now: number, sequence: number, rttPs: number): number => {
+      const before = controller.metrics().windowSegments!
+      controller.onAck(now, { ...ack(sequence, sequence - 1000 + controller.window), rttPs })
+      return controller.metrics().windowSegments! - before
+    }
+    // 1,000 segments, cut to 700: W(t) = 0.4 (t − 9.0856)³ + 1,000, from the first acknowledgement on.
+    const target = (seconds: number): number => 0.4 * (seconds - Math.cbrt(300 / 0.4)) ** 3 + 1000
+    grownBy(0, 1000, 1e11)
+    // A round trip of a second, after one of 0.1 s, counts by an eighth: 0.1 + 0.9 / 8 s.
+    const window = controller.metrics().windowSegments!
+    expect(grownBy(1e12, 2000, 1e12)).toBeCloseTo((target(1 + 0.2125) - window) / window, 9)
+    expect(controller.metrics().smoothedRttPs).toBeCloseTo(0.2125e12, -3)
+  })
+
   it("is no slower than NewReno in short round trips (§4.3): α = 3 (1 − β) / (1 + β) segments each", () => {
     const sender = new Sender(make({ variant: "cubic" }))
     sender.acks(90)
