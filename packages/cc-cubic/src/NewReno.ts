@@ -4,7 +4,7 @@ import { TcpWindow } from "./TcpWindow.ts"
 
 const BETA = 0.5
 
-/** NewReno (RFC 5681 §3.1, RFC 6582): a segment more each round trip, half the window at a loss. */
+/** NewReno (RFC 5681 §3.1, RFC 6582): a segment more each round trip, half of what was out at a loss. */
 export class NewReno extends TcpWindow {
   private readonly beta: number
 
@@ -17,8 +17,13 @@ export class NewReno extends TcpWindow {
     this.setWindow(this.segments + segments / this.segments)
   }
 
-  protected reduce(): number {
-    return this.segments * this.beta
+  /**
+   * RFC 5681 §3.1, equation 4: a loss leaves half of what was out, which is less than the window where something else was
+   * the limit. A mark leaves half of the window (RFC 3168 §6.1.2).
+   */
+  protected reduce(lost: boolean): number {
+    const segments = lost ? Math.min(this.segments, this.flightBytes / this.segmentBytes) : this.segments
+    return segments * this.beta
   }
 
   protected restart(): void {}

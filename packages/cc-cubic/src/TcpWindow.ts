@@ -41,6 +41,17 @@ export abstract class TcpWindow extends AckController {
   private recoverUntil = 0
   /** A timeout's data are sent again in a slow start of their own, up to `recoverUntil`. */
   private restarting = false
+  /** What was acknowledged at the last timeout; -1 before the first. */
+  private timedOutAt = -1
+  /**
+   * FlightSize (RFC 5681 §2), bytes: sent, and not acknowledged in sequence. What duplicate acknowledgements let go is no
+   * part of it (Limited Transmit, §3.2). It is kept up outside of recoveries alone, which need it not.
+   */
+  protected flightBytes: number = 0
+  /** End of what was sent, as far as it counts. */
+  private sentEnd: number = 0
+  /** Nothing new was acknowledged last. */
+  private duplicates = false
   private acknowledged = 0
   private highestSent = 0
   private marks = 0
@@ -59,15 +70,29 @@ export abstract class TcpWindow extends AckController {
 
   /** The window after the threshold: `segments` more were acknowledged at `now`. */
   protected abstract grow(now: Time, segments: number): void
-  /** A congestion event: what growth starts from. Returns what is left of the window, segments. */
-  protected abstract reduce(): number
+  /** A congestion event, a loss or a mark: what growth starts from. Returns what is left of the window, segments. */
+  protected abstract reduce(lost: boolean): number
   /** A timeout follows `reduce`. */
   protected abstract restart(): void
 
+  override onSent(_now: Time, bytes: number): void {
+    // Neither Limited Transmit, nor what a recovery sends again.
+    if (this.duplicates || this.acknowledged < this.recoverUntil) return
+    this.sentEnd += bytes
+    this.flightBytes = this.sentEnd - this.acknowledged
+  }
+
   onAck(now: Time, ack: Ack): boolean {
     const { sequence, sent, bytes, rttPs } = ack
+    const duplicate = bytes === 0 && sequence <= this.acknowledged
     if (sequence > this.acknowledged) this.acknowledged = sequence
     if (sent > this.highestSent) this.highestSent = sent
+    if (!duplicate || !this.duplicates) {
+      // `sent` has fallen where this acknowledgement makes the transport go back: the loss that follows is of what was out.
+      this.flightBytes = Math.max(this.sentEnd, sent) - this.acknowledged
+      this.sentEnd = sent
+    }
+    this.duplicates = duplicate
     if (rttPs > 0) this.roundTrip.sample(rttPs)
     if (ack.congestion) {
       this.marks++
@@ -111,7 +136,7 @@ export abstract class TcpWindow extends AckController {
   private marked(): boolean {
     this.reducedUntil = this.highestSent
     this.restarting = false
-    const left = this.reduce()
+    const left = this.reduce(false)
     this.setThreshold(left)
     this.setWindow(left)
     return true
@@ -120,12 +145,13 @@ export abstract class TcpWindow extends AckController {
   override onLoss(_now: Time, timeout: boolean): boolean {
     if (this.acknowledged < this.recoverUntil && !timeout) return false
     // A window of data is answered once, be it marked, lost or both (RFC 3168 §6.1.2); another timeout of the same data
-    // leaves the threshold (RFC 5681 §3.1).
-    const again = this.acknowledged < this.reducedUntil
+    // leaves the threshold (RFC 5681 §3.1), also where none of them was ever acknowledged.
+    const again = this.acknowledged < this.reducedUntil || (timeout && this.acknowledged === this.timedOutAt)
     this.recoverUntil = this.highestSent
     this.reducedUntil = this.highestSent
-    if (!again) this.setThreshold(this.reduce())
+    if (!again) this.setThreshold(this.reduce(true))
     if (timeout) {
+      this.timedOutAt = this.acknowledged
       this.timeouts++
       this.restarting = true
       this.setWindow(LOSS_WINDOW)

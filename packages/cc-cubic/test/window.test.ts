@@ -6,7 +6,7 @@ import { ack, MARK, path } from "./feedback.ts"
 /** A segment is 1,000 bytes. */
 const make = (options: TcpOptions): Controller => tcp({ hyStart: false, ...options }).make(0, path)
 
-/** A sender that always fills its window: acknowledges `count` segments, one by one. */
+/** A sender that always fills its window. */
 class Sender {
   readonly controller: Controller
   sequence = 0
@@ -17,19 +17,29 @@ class Sender {
     this.controller = controller
   }
 
-  acks(count: number, everyPs = 0): void {
-    for (let index = 0; index < count; index++) {
-      this.now += everyPs
-      this.sequence += 1000
-      this.sent = Math.max(this.sent, this.sequence - 1000 + this.controller.window)
-      this.controller.onAck(this.now, ack(this.sequence, this.sent))
-    }
+  fill(): void {
+    const bytes = this.sequence + this.controller.window - this.sent
+    if (bytes <= 0) return
+    this.sent += bytes
+    this.controller.onSent(this.now, bytes)
   }
 
-  /** A loss: what is out is acknowledged, to the last segment but one. */
-  lose(timeout: boolean): void {
+  /** Acknowledges `count` segments, one by one. */
+  acks(count: number, everyPs = 0): void {
+    for (let index = 0; index < count; index++) {
+      this.fill()
+      this.now += everyPs
+      this.sequence += 1000
+      this.controller.onAck(this.now, ack(this.sequence, this.sent))
+    }
+    this.fill()
+  }
+
+  /** A loss, which a duplicate acknowledgement tells of: what is out is acknowledged, to the last segment but one. */
+  lose(): void {
     const { sent } = this
-    this.controller.onLoss(this.now, timeout)
+    this.controller.onAck(this.now, ack(this.sequence, sent, false, 0))
+    this.controller.onLoss(this.now, false)
     this.acks((sent - this.sequence) / 1000 - 1)
   }
 
@@ -84,7 +94,7 @@ describe.each(["newreno", "cubic"] as const)("%s, what every TCP does", (variant
   it("grows no more in a recovery without a timeout (RFC 6582 §3.2)", () => {
     const sender = new Sender(make({ variant }))
     sender.acks(90)
-    sender.lose(false)
+    sender.lose()
     expect(sender.segments()).toBe(variant === "cubic" ? 70 : 50)
   })
 
@@ -124,7 +134,7 @@ describe("newreno, avoidance (RFC 5681 §3.1)", () => {
   it("a segment a round trip", () => {
     const sender = new Sender(make({ variant: "newreno" }))
     sender.acks(90)
-    sender.lose(false)
+    sender.lose()
     expect(sender.segments()).toBe(50)
     sender.acks(1)
     expect(sender.segments()).toBeCloseTo(50 + 1 / 50, 12)
@@ -178,7 +188,7 @@ describe("cubic, avoidance (RFC 9438 §4)", () => {
   it("is no slower than NewReno in short round trips (§4.3): α = 3 (1 − β) / (1 + β) segments each", () => {
     const sender = new Sender(make({ variant: "cubic" }))
     sender.acks(90)
-    sender.lose(false)
+    sender.lose()
     // 70 segments, within a nanosecond: the cube has not moved.
     sender.acks(70, 10)
     expect(sender.segments()).toBeCloseTo(70 + (3 * 0.3) / 1.7, 2)
@@ -235,6 +245,7 @@ describe("HyStart++ (RFC 9406)", () => {
 
   it("is of the first slow start alone (RFC 9406 §4.3)", () => {
     const controller = tcp({ variant: "newreno", hyStart: true, initialWindowBytes: 100_000 }).make(0, path)
+    controller.onSent(0, 100_000)
     controller.onLoss(0, true)
     // From one segment to the threshold of fifty, whatever the round trips do.
     let sequence = 0

@@ -12,7 +12,7 @@ const NO_THRESHOLD = Number.MAX_SAFE_INTEGER
 /**
  * DCTCP as RFC 8257 §3.3 writes it down: the share of marked bytes is measured over windows of data and smoothed into α;
  * a mark cuts the congestion window by α/2, once for every window of data. All else is TCP's (RFC 5681): growth by one
- * packet a round trip, half the window at a loss, one packet after a timeout.
+ * packet a round trip, half of what was out at a loss, one packet after a timeout.
  *
  * What TCP leaves to others is settled here. The window grows only while it is what limits the flow. Recovery is
  * go-back-N, so at a loss nothing is inflated. Where the run gives no window, its own is reckoned from the line rate and
@@ -44,6 +44,17 @@ export class DctcpPaper extends AckController {
   /** End of the window of data in which a mark, or a loss, has been reacted to. */
   private reducedUntil = 0
   private recoverUntil = 0
+  /** What was acknowledged at the last timeout; -1 before the first. */
+  private timedOutAt = -1
+  /**
+   * FlightSize (RFC 5681 §2), bytes: sent, and not acknowledged in sequence. What duplicate acknowledgements let go is no
+   * part of it (Limited Transmit, §3.2). It is kept up outside of recoveries alone, which need it not.
+   */
+  private flightBytes: number = 0
+  /** End of what was sent, as far as it counts. */
+  private sentEnd: number = 0
+  /** Nothing new was acknowledged last. */
+  private duplicates = false
   private acknowledged = 0
   private highestSent = 0
 
@@ -70,10 +81,24 @@ export class DctcpPaper extends AckController {
     this.thresholdBytes = slow ? NO_THRESHOLD : this.windowBytes
   }
 
+  override onSent(_now: Time, bytes: number): void {
+    // Neither Limited Transmit, nor what a recovery sends again.
+    if (this.duplicates || this.acknowledged < this.recoverUntil) return
+    this.sentEnd += bytes
+    this.flightBytes = this.sentEnd - this.acknowledged
+  }
+
   onAck(_now: Time, ack: Ack): boolean {
     const { sequence, sent, bytes } = ack
+    const duplicate = bytes === 0 && sequence <= this.acknowledged
     if (sequence > this.acknowledged) this.acknowledged = sequence
     if (sent > this.highestSent) this.highestSent = sent
+    if (!duplicate || !this.duplicates) {
+      // `sent` has fallen where this acknowledgement makes the transport go back: the loss that follows is of what was out.
+      this.flightBytes = Math.max(this.sentEnd, sent) - this.acknowledged
+      this.sentEnd = sent
+    }
+    this.duplicates = duplicate
     this.ackedBytes += bytes
     if (ack.congestion) {
       this.markedBytes += bytes
@@ -90,17 +115,22 @@ export class DctcpPaper extends AckController {
     return true
   }
 
-  /** RFC 8257 §3.5: a loss is met as by TCP. */
+  /** RFC 8257 §3.5: a loss is met as by TCP, which halves what was out (RFC 5681 §3.1, eq. 4). */
   override onLoss(_now: Time, timeout: boolean): boolean {
-    const again = this.acknowledged < this.recoverUntil
+    const again = this.acknowledged < this.recoverUntil || (timeout && this.acknowledged === this.timedOutAt)
     if (again && !timeout) return false
     this.losses++
     this.recoverUntil = this.highestSent
     this.reducedUntil = this.highestSent
     // Another timeout of the same data leaves the threshold (RFC 5681 §3.1).
-    if (!again) this.thresholdBytes = Math.max(this.windowBytes / 2, this.minWindowBytes)
-    if (timeout) this.setWindow(this.packetBytes, 1)
-    else this.setWindow(this.thresholdBytes, this.minWindowBytes)
+    if (!again) {
+      const outBytes = Math.min(this.flightBytes, this.windowBytes)
+      this.thresholdBytes = Math.max(outBytes / 2, this.minWindowBytes)
+    }
+    if (timeout) {
+      this.timedOutAt = this.acknowledged
+      this.setWindow(this.packetBytes, 1)
+    } else this.setWindow(this.thresholdBytes, this.minWindowBytes)
     return true
   }
 

@@ -124,19 +124,56 @@ describe("dctcp/paper, the window", () => {
 describe("dctcp/paper, losses (RFC 8257 §3.5, RFC 5681)", () => {
   it("a NAK halves the window, once for every window of data", () => {
     const controller = make()
-    controller.onAck(0, ack(1000, 100_000, false, 0))
+    controller.onAck(0, ack(1000, 101_000, false, 0))
     expect(controller.onLoss(0, false)).toBe(true)
     expect(controller.window).toBe(50_000)
-    controller.onAck(0, ack(50_000, 60_000, false, 0))
+    controller.onAck(0, ack(50_000, 101_000, false, 0))
     expect(controller.onLoss(0, false)).toBe(false)
-    controller.onAck(0, ack(100_000, 110_000, false, 0))
+    controller.onAck(0, ack(101_000, 151_000, false, 0))
     expect(controller.onLoss(0, false)).toBe(true)
     expect([controller.window, controller.metrics().losses]).toEqual([25_000, 2])
   })
 
+  it("a loss halves what was out, where that is less than the window (RFC 5681 §3.1, eq. 4)", () => {
+    const controller = make()
+    controller.onAck(0, ack(1000, 21_000))
+    // Duplicates, and what they let go (§3.2).
+    controller.onAck(0, ack(1000, 21_000, false, 0))
+    controller.onSent(0, 1000)
+    controller.onAck(0, ack(1000, 22_000, false, 0))
+    expect(controller.onLoss(0, false)).toBe(true)
+    expect([controller.window, controller.metrics().thresholdBytes]).toEqual([10_000, 10_000])
+    const few = make()
+    few.onAck(0, ack(1000, 4000))
+    few.onLoss(0, false)
+    expect(few.window).toBe(2000)
+  })
+
+  it("of what was out before the transport went back, and what has left since the last acknowledgement", () => {
+    const controller = make()
+    for (let packet = 0; packet < 24; packet++) controller.onSent(0, 1000)
+    controller.onAck(0, ack(4000, 4000, false, 4000))
+    controller.onLoss(0, false)
+    expect(controller.window).toBe(10_000)
+    const silent = make()
+    for (let packet = 0; packet < 20; packet++) silent.onSent(0, 1000)
+    silent.onLoss(0, true)
+    expect([silent.window, silent.metrics().thresholdBytes]).toEqual([1000, 10_000])
+    // Sent again, and again in vain.
+    silent.onSent(0, 1000)
+    silent.onLoss(0, true)
+    expect(silent.metrics().thresholdBytes).toBe(10_000)
+  })
+
+  it("a mark cuts the window, whatever was out (RFC 8257 §3.3)", () => {
+    const controller = make()
+    controller.onAck(0, ack(1000, 21_000, MARK))
+    expect([controller.window, controller.metrics().thresholdBytes]).toEqual([50_000, 50_000])
+  })
+
   it("a timeout leaves one packet, and a slow start to half of what there was", () => {
     const controller = make()
-    controller.onAck(0, ack(1000, 100_000, false, 0))
+    controller.onAck(0, ack(1000, 101_000, false, 0))
     expect(controller.onLoss(0, true)).toBe(true)
     expect([controller.window, controller.metrics().thresholdBytes]).toEqual([1000, 50_000])
     // Again, with nothing acknowledged since: the threshold stays.
@@ -151,12 +188,12 @@ describe("dctcp/paper, losses (RFC 8257 §3.5, RFC 5681)", () => {
 
   it("a mark in a window of data that a loss has cut cuts it no more (RFC 3168 §6.1.2)", () => {
     const controller = make()
-    controller.onAck(0, ack(1000, 100_000, false, 0))
+    controller.onAck(0, ack(1000, 101_000, false, 0))
     controller.onLoss(0, false)
-    expect(controller.onAck(0, ack(2000, 100_000, MARK))).toBe(false)
-    expect(controller.onAck(0, ack(100_000, 110_000, MARK, 98_000))).toBe(false)
+    expect(controller.onAck(0, ack(2000, 101_000, MARK))).toBe(false)
+    expect(controller.onAck(0, ack(101_000, 110_000, MARK, 99_000))).toBe(false)
     expect(controller.window).toBe(50_000)
-    expect(controller.onAck(0, ack(101_000, 150_000, MARK))).toBe(true)
+    expect(controller.onAck(0, ack(102_000, 150_000, MARK))).toBe(true)
     expect(controller.window).toBeLessThan(50_000)
   })
 
