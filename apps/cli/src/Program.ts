@@ -22,12 +22,25 @@ const fiber = Effect.runFork(Effect.provide(runCommandLine(process.argv.slice(2)
 /** A terminal and what runs us may both pass one Ctrl-C on: signals so close together are one. */
 const SAME_SIGNAL_MS = 500
 
+/**
+ * Ends the process for a signal. Node waits, as it exits, for what its threads are at: one that waits for the writer of
+ * a FIFO, or for more of the kernel's log, does not come back. Then the signal itself ends the process, as it ends cat.
+ */
+const endFor = (signal: SignalName): void => {
+  const isReading = process.getActiveResourcesInfo().some((name) => name.startsWith("FSReq"))
+  if (isReading) {
+    process.removeAllListeners(signal)
+    process.kill(process.pid, signal)
+  }
+  process.exit(signals[signal].code)
+}
+
 let signalled: SignalName | undefined
 let signalledMs = 0
 for (const signal of Object.keys(signals) as ReadonlyArray<SignalName>) {
   process.on(signal, () => {
     if (signalled !== undefined) {
-      if (performance.now() - signalledMs > SAME_SIGNAL_MS) process.exit(signals[signal].code)
+      if (performance.now() - signalledMs > SAME_SIGNAL_MS) endFor(signal)
       return
     }
     signalled = signal
@@ -49,5 +62,8 @@ const endOf = (code: number): typeof process.exitCode =>
 fiber.addObserver((exit) => {
   const code = codeOf(exit)
   // Pipes may still hold text of ours: the process ends when it is written, or when its reader has gone.
-  process.stdout.write("", () => process.exit(endOf(code)))
+  process.stdout.write("", () => {
+    if (signalled !== undefined && code === signals[signalled].code) endFor(signalled)
+    process.exit(endOf(code))
+  })
 })

@@ -1,6 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
 import { folderOf, octetsOf, shell, shellCommand, textOf } from "./rdmakit.ts"
+
+const captures = fileURLToPath(new URL("../../../testdata/captures", import.meta.url))
 
 describe("the program", () => {
   test("exits with the code of its command", async () => {
@@ -115,6 +118,47 @@ describe("the program", () => {
     },
     30_000,
   )
+
+  describe.runIf(process.platform === "linux")("a signal ends it while it reads", () => {
+    /** Sends a command a signal when it is ready; kills it where that does not end it. */
+    const codeOf = async (command: string, signal: string, ready: string): Promise<number | null> => {
+      const cwd = folderOf({ "v.pcap.gz": readFileSync(`${captures}/v_imm.pcap.gz`) })
+      const line = `mkfifo fifo; ${shellCommand} ${command} & child=$!; ${ready}; kill -${signal} $child
+        (sleep 10; kill -KILL $child) > /dev/null 2>&1 & guard=$!; wait $child; code=$?; kill $guard; exit $code`
+      return (await shell(line, {}, cwd)).code
+    }
+
+    test.each([
+      ["INT", 130],
+      ["TERM", 143],
+      ["HUP", 129],
+    ])(
+      "a FIFO without a writer: SIG%s",
+      async (signal, expected) => {
+        expect(await codeOf("pcap info fifo", signal, "sleep 2")).toBe(expected)
+      },
+      30_000,
+    )
+
+    test.each([
+      ["nothing", "exec 3>fifo"],
+      ["a capture, and waits", "exec 3>fifo; cat v.pcap.gz >&3"],
+    ])(
+      "a FIFO whose writer writes %s",
+      async (_, write) => {
+        expect(await codeOf("pcap info fifo", "INT", `${write}; sleep 1`)).toBe(130)
+      },
+      30_000,
+    )
+  })
+
+  test("reads a capture from a FIFO to the end of its writer", async () => {
+    const line = `mkfifo fifo; cat ${captures}/v_imm.pcap.gz > fifo & rdmakit pcap info fifo --json`
+    const { code, out, err } = await shell(line, {}, folderOf({}))
+    expect(code, err).toBe(0)
+    const whole = await shell(`rdmakit pcap info ${captures}/v_imm.pcap.gz --json`)
+    expect(JSON.parse(out).packets).toBe(JSON.parse(whole.out).packets)
+  }, 30_000)
 
   test("takes one Ctrl-C that comes twice as one, and keeps what had finished", async () => {
     const cwd = folderOf({})
