@@ -88,6 +88,11 @@ export class Cubic extends TcpWindow {
     this.epoch = NEVER
   }
 
+  /** Avoidance begins anew from where it is then (§4.2): W_est is not to be what it was before. */
+  protected restartIdle(): void {
+    this.epoch = NEVER
+  }
+
   override metrics(): Readonly<Record<string, number>> {
     return { ...super.metrics(), wMaxSegments: this.wMax, kSeconds: this.k, estimateSegments: this.estimate }
   }

@@ -27,4 +27,6 @@ export class NewReno extends TcpWindow {
   }
 
   protected restart(): void {}
+
+  protected restartIdle(): void {}
 }

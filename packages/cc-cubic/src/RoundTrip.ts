@@ -1,5 +1,7 @@
-/** Weight of the newest sample (RFC 6298 §2.3). */
+/** RFC 6298 §2.3: weights of the newest sample; §2.2: how many variations a timeout is beyond the smoothed round trip. */
 const ALPHA = 1 / 8
+const BETA = 1 / 4
+const K = 4
 
 /** Round trips of a flow, ps: the latest, the shortest, and smoothed as RFC 6298 §2 does. */
 export class RoundTrip {
@@ -9,6 +11,7 @@ export class RoundTrip {
   leastPs: number = Infinity
   /** SRTT; the path's base RTT before the first sample. */
   smoothedPs: number = 0
+  private variationPs: number = 0
 
   constructor(baseRttPs: number) {
     this.latestPs = baseRttPs
@@ -16,9 +19,19 @@ export class RoundTrip {
   }
 
   sample(rttPs: number): void {
-    if (this.leastPs === Infinity) this.smoothedPs = rttPs
-    else this.smoothedPs += (rttPs - this.smoothedPs) * ALPHA
+    if (this.leastPs === Infinity) {
+      this.smoothedPs = rttPs
+      this.variationPs = rttPs / 2
+    } else {
+      this.variationPs += (Math.abs(this.smoothedPs - rttPs) - this.variationPs) * BETA
+      this.smoothedPs += (rttPs - this.smoothedPs) * ALPHA
+    }
     this.latestPs = rttPs
     if (rttPs < this.leastPs) this.leastPs = rttPs
+  }
+
+  /** The retransmission timeout before any backing off and without a floor (RFC 6298 §2.2 and §2.3). */
+  get timeoutPs(): number {
+    return this.smoothedPs + K * this.variationPs
   }
 }

@@ -1,4 +1,4 @@
-import { checkLineRate, hasFields, shown } from "@rdmakit/protocol"
+import { checkLineRate, hasFields, shown, type Time } from "@rdmakit/protocol"
 
 /** Congestion control of TCP. */
 export interface TcpOptions {
@@ -7,6 +7,12 @@ export interface TcpOptions {
   readonly initialWindowBytes?: number
   /** Ceiling of the window, bytes: what a receive buffer would be. At least 1; Infinity, the default, for none. */
   readonly maxWindowBytes?: number
+  /**
+   * The least retransmission timeout of the transport, ps: what has not sent for longer than that, and than the timeout that
+   * its round trips make, begins with the first window at most (RFC 5681 §4.1). Above 0; Infinity: never. Default 200 ms,
+   * as in `transport-tcp`.
+   */
+  readonly leastTimeoutPs?: Time
   /** HyStart++ (RFC 9406) ends slow starts. Default true, as RFC 9438 §4.10 recommends. */
   readonly hyStart?: boolean
   /** What a reduction leaves of the window, above 0 and below 1. Default 0.7 (RFC 9438 §4.6), 0.5 (RFC 5681 §3.1). */
@@ -43,7 +49,7 @@ const check = (option: string, value: unknown, legal: boolean, expected: string)
 /** Throws `TcpOptionsError` at the first option that is out of its range. */
 export const checkOptions = (options: TcpOptions): void => {
   check("options", options, hasFields(options), "an object")
-  const { variant, initialWindowBytes = 1, maxWindowBytes = 1, beta = 0.5, c = 1 } = options
+  const { variant, initialWindowBytes = 1, maxWindowBytes = 1, leastTimeoutPs = 1, beta = 0.5, c = 1 } = options
   check("variant", variant, variant === "cubic" || variant === "newreno", "cubic or newreno")
   check(
     "initialWindowBytes",
@@ -53,6 +59,8 @@ export const checkOptions = (options: TcpOptions): void => {
   )
   const isBound = typeof maxWindowBytes === "number" && maxWindowBytes >= 1
   check("maxWindowBytes", maxWindowBytes, isBound, "bytes, at least 1, or Infinity")
+  const isTime = typeof leastTimeoutPs === "number" && leastTimeoutPs > 0
+  check("leastTimeoutPs", leastTimeoutPs, isTime, "a time above 0, or Infinity")
   check("beta", beta, Number.isFinite(beta) && beta > 0 && beta < 1, "a number above 0, below 1")
   check("c", c, Number.isFinite(c) && c > 0, "a finite number above 0")
   for (const option of ["hyStart", "fastConvergence"] as const) {

@@ -1,4 +1,4 @@
-import { type Ack, AckController, type PathInfo, type Time } from "@rdmakit/protocol"
+import { type Ack, AckController, NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
 import { HyStart } from "./HyStart.ts"
 import { RoundTrip } from "./RoundTrip.ts"
 import type { TcpOptions } from "./TcpOptions.ts"
@@ -7,6 +7,8 @@ import type { TcpOptions } from "./TcpOptions.ts"
 const INITIAL_WINDOW = 10
 const LEAST_THRESHOLD = 2
 const LOSS_WINDOW = 1
+/** The least retransmission timeout of Linux, and of `transport-tcp`: 200 ms. */
+const LEAST_TIMEOUT_PS = 200e9
 /** Where a slow start ends by itself: it does not (RFC 5681 §3.1: as high as possible). */
 const NO_THRESHOLD = Number.MAX_SAFE_INTEGER
 
@@ -28,11 +30,16 @@ export abstract class TcpWindow extends AckController {
   protected readonly segmentBytes: number = 0
   private readonly maxSegments: number = 0
   private readonly hyStart: HyStart | undefined
+  /** IW of RFC 5681, segments. */
+  private readonly initialSegments: number = 0
+  private readonly leastTimeoutPs: number = 0
 
   /** cwnd and ssthresh, segments. */
   protected segments: number = 0
   protected threshold: number = NO_THRESHOLD
   protected readonly roundTrip: RoundTrip
+  /** When something was sent last, ps; NEVER before that. */
+  private sentPs: number = NEVER
   /** Something else than the window was the limit, or nothing was out, since the last growth. */
   protected slack = false
   /** End of the window of data in which a mark or a loss has been reacted to. */
@@ -65,7 +72,9 @@ export abstract class TcpWindow extends AckController {
     this.roundTrip = new RoundTrip(path.baseRttPs)
     this.maxSegments = (options.maxWindowBytes ?? Infinity) / path.mtuBytes
     this.hyStart = (options.hyStart ?? true) ? new HyStart() : undefined
+    this.leastTimeoutPs = options.leastTimeoutPs ?? LEAST_TIMEOUT_PS
     this.setWindow((options.initialWindowBytes ?? INITIAL_WINDOW * path.mtuBytes) / path.mtuBytes)
+    this.initialSegments = this.segments
   }
 
   /** The window after the threshold: `segments` more were acknowledged at `now`. */
@@ -74,12 +83,27 @@ export abstract class TcpWindow extends AckController {
   protected abstract reduce(lost: boolean): number
   /** A timeout follows `reduce`. */
   protected abstract restart(): void
+  /** The window has fallen to its first, after a silence. */
+  protected abstract restartIdle(): void
 
-  override onSent(_now: Time, bytes: number): void {
+  override onSent(now: Time, bytes: number): void {
+    const silencePs = now - this.sentPs
+    if (silencePs > this.leastTimeoutPs && silencePs > this.roundTrip.timeoutPs) this.afterIdle()
+    this.sentPs = now
     // Neither Limited Transmit, nor what a recovery sends again.
     if (this.duplicates || this.acknowledged < this.recoverUntil) return
     this.sentEnd += bytes
     this.flightBytes = this.sentEnd - this.acknowledged
+  }
+
+  /**
+   * RFC 5681 §4.1: what has not sent for longer than a retransmission timeout begins with RW = min(IW, cwnd); the threshold
+   * stays. It is told of the first segment once that has left, which any window lets go.
+   */
+  private afterIdle(): void {
+    if (this.segments <= this.initialSegments) return
+    this.setWindow(this.initialSegments)
+    this.restartIdle()
   }
 
   onAck(now: Time, ack: Ack): boolean {

@@ -19,6 +19,7 @@ describe("tcp, options", () => {
     ["variant", { variant: "bbr" as "cubic" }],
     ["initialWindowBytes", { variant: "cubic", initialWindowBytes: 0 }],
     ["maxWindowBytes", { variant: "cubic", maxWindowBytes: Number.NaN }],
+    ["leastTimeoutPs", { variant: "newreno", leastTimeoutPs: 0 }],
     ["beta", { variant: "newreno", beta: 1 }],
     ["c", { variant: "cubic", c: 0 }],
     ["hyStart", { variant: "cubic", hyStart: "yes" as unknown as boolean }],

@@ -136,11 +136,7 @@ export abstract class TcpSender extends TcpReceiver {
     const payload = last ? message.bytes - index * config.mtuBytes : config.mtuBytes
     const headerBytes = this.fill(out, message, index * config.mtuBytes, payload)
     if (headerBytes < 0) return false
-    if (this.burst > 0) this.burst--
-    else if (isNew && config.offloadSegments > 1) {
-      const room = Math.floor((controller.window - board.pipeBytes) / config.mtuBytes)
-      this.burst = Math.max(0, Math.min(config.offloadSegments, room, this.end - number) - 1)
-    }
+    const { pipeBytes } = board
     let flags = (last ? Flag.AckRequest : 0) | (config.telemetry ? Flag.Telemetry : 0)
     let { ecn } = config
     if (!isNew) {
@@ -169,6 +165,12 @@ export abstract class TcpSender extends TcpReceiver {
     board.sent(number, sizeBytes, now)
     this.reduction.sent(sizeBytes)
     controller.onSent(now, payload)
+    // A window that has been idle may fall with the first segment (RFC 5681 §4.1): what goes with it has room in the new one.
+    if (this.burst > 0) this.burst--
+    else if (isNew && config.offloadSegments > 1) {
+      const room = Math.floor((controller.window - pipeBytes) / config.mtuBytes)
+      this.burst = Math.max(0, Math.min(config.offloadSegments, room, this.end - number) - 1)
+    }
     if (controller.rate < Infinity) {
       // What the host was late is made up for.
       this.paceFrom = Math.max(this.paceFrom, now - config.processingPs) + serializationPs(wireBytes, controller.rate)
