@@ -1,4 +1,4 @@
-import { checkLineRate, hasFields, shown, type Time } from "@rdmakit/protocol"
+import { checkLineRate, hasFields, OptionError, optionChecks, type Time } from "@rdmakit/protocol"
 
 /** Congestion control of TCP. */
 export interface TcpOptions {
@@ -24,32 +24,21 @@ export interface TcpOptions {
 }
 
 /** An option, or a property of the path, that TCP's control cannot work with. */
-export class TcpOptionsError extends Error {
+export class TcpOptionsError extends OptionError {
   readonly _tag = "TcpOptionsError"
   override readonly name = "TcpOptionsError"
-  /** The option, as the interface spells it. */
-  readonly option: string
-  /** What it was. */
-  readonly value: unknown
-  /** What it has to be. */
-  readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
-    super(`tcp: ${option} is ${shown(value)}, expected ${expected}`)
-    this.option = option
-    this.value = value
-    this.expected = expected
+    super("tcp", option, value, expected)
   }
 }
 
-const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
-  if (!legal) throw new TcpOptionsError(option, value, expected)
-}
+const { check, checkAbove, checkBoolean } = optionChecks(TcpOptionsError)
 
 /** Throws `TcpOptionsError` at the first option that is out of its range. */
 export const checkOptions = (options: TcpOptions): void => {
   check("options", options, hasFields(options), "an object")
-  const { variant, initialWindowBytes = 1, maxWindowBytes = 1, leastTimeoutPs = 1, beta = 0.5, c = 1 } = options
+  const { variant, initialWindowBytes = 1, maxWindowBytes = 1, leastTimeoutPs = 1, beta = 0.5 } = options
   check("variant", variant, variant === "cubic" || variant === "newreno", "cubic or newreno")
   check(
     "initialWindowBytes",
@@ -62,11 +51,8 @@ export const checkOptions = (options: TcpOptions): void => {
   const isTime = typeof leastTimeoutPs === "number" && leastTimeoutPs > 0
   check("leastTimeoutPs", leastTimeoutPs, isTime, "a time above 0, or Infinity")
   check("beta", beta, Number.isFinite(beta) && beta > 0 && beta < 1, "a number above 0, below 1")
-  check("c", c, Number.isFinite(c) && c > 0, "a finite number above 0")
-  for (const option of ["hyStart", "fastConvergence"] as const) {
-    const value = options[option]
-    check(option, value, value === undefined || typeof value === "boolean", "true or false")
-  }
+  checkAbove("c", options.c, 0)
+  for (const option of ["hyStart", "fastConvergence"] as const) checkBoolean(option, options[option])
   const foreign = (["c", "fastConvergence"] as const).find((option) => options[option] !== undefined)
   check(foreign ?? "", variant, variant === "cubic" || foreign === undefined, "left out: it is CUBIC's")
 }

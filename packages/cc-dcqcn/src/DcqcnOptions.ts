@@ -1,4 +1,4 @@
-import { type RateWindow, shown } from "@rdmakit/protocol"
+import { OptionError, type RateWindow } from "@rdmakit/protocol"
 
 /**
  * The window that bounds the bytes in flight (HPCC §5.1 calls it DCQCN+win).
@@ -131,20 +131,11 @@ export interface DcqcnNs3Options extends DcqcnOptionsBase {
 export type DcqcnOptions = DcqcnPaperOptions | DcqcnVendorOptions | DcqcnNs3Options
 
 /** An option, or a property of the path, that DCQCN cannot work with. */
-export class DcqcnOptionsError extends Error {
+export class DcqcnOptionsError extends OptionError {
   readonly _tag = "DcqcnOptionsError"
   override readonly name = "DcqcnOptionsError"
-  /** The option, as the interface spells it. */
-  readonly option: string
-  /** What it was. */
-  readonly value: unknown
-  /** What it has to be. */
-  readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
-    super(`dcqcn: ${option} is ${shown(value)}, expected ${expected}`)
-    this.option = option
-    this.value = value
-    this.expected = expected
+    super("dcqcn", option, value, expected)
   }
 }

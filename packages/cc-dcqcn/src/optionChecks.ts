@@ -1,4 +1,4 @@
-import { checkLineRate, hasFields } from "@rdmakit/protocol"
+import { checkLineRate, hasFields, optionChecks } from "@rdmakit/protocol"
 import {
   type DcqcnNs3Options,
   type DcqcnOptions,
@@ -7,55 +7,8 @@ import {
   type DcqcnVendorOptions,
 } from "./DcqcnOptions.ts"
 
-const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
-  if (!legal) throw new DcqcnOptionsError(option, value, expected)
-}
-
-const checkWord = (option: string, value: string | undefined, words: ReadonlyArray<string>): void =>
-  check(option, value, value === undefined || words.includes(value), words.join(" or "))
-
-const checkInteger = (option: string, value: number | undefined, least: number): void =>
-  check(
-    option,
-    value,
-    value === undefined || (Number.isSafeInteger(value) && value >= least),
-    `an integer of at least ${least}`,
-  )
-
-const checkAtLeast = (option: string, value: number | undefined, least: number): void =>
-  check(
-    option,
-    value,
-    value === undefined || (Number.isFinite(value) && value >= least),
-    `a finite number of at least ${least}`,
-  )
-
-const checkAbove = (option: string, value: number | undefined, bound: number): void =>
-  check(
-    option,
-    value,
-    value === undefined || (Number.isFinite(value) && value > bound),
-    `a finite number above ${bound}`,
-  )
-
-const checkWithin = (option: string, value: number | undefined, least: number, most: number): void =>
-  check(
-    option,
-    value,
-    value === undefined || (Number.isFinite(value) && value >= least && value <= most),
-    `a number, ${least} to ${most}`,
-  )
-
-const checkShare = (option: string, value: number | undefined): void =>
-  check(
-    option,
-    value,
-    value === undefined || (Number.isFinite(value) && value > 0 && value <= 1),
-    "a number above 0, at most 1",
-  )
-
-const checkBoolean = (option: string, value: boolean | undefined): void =>
-  check(option, value, value === undefined || typeof value === "boolean", "true or false")
+const { check, checkInteger, checkAtLeast, checkAbove, checkWithin, checkShare, checkBoolean, checkWord } =
+  optionChecks(DcqcnOptionsError)
 
 /** A nanosecond: a timer that fires at the moment it is set would hold time still, and one that fires more often nearly. */
 const PERIOD_MIN_PS = 1000

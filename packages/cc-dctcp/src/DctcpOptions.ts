@@ -1,4 +1,4 @@
-import { checkBaseRtt, checkLineRate, hasFields, type RateWindow, shown } from "@rdmakit/protocol"
+import { checkBaseRtt, checkLineRate, hasFields, OptionError, optionChecks, type RateWindow } from "@rdmakit/protocol"
 
 /**
  * The window that bounds the bytes in flight of the rate form (HPCC §5.1 runs DCTCP with one).
@@ -49,43 +49,16 @@ export interface DctcpNs3Options {
 export type DctcpOptions = DctcpPaperOptions | DctcpNs3Options
 
 /** An option, or a property of the path, that DCTCP cannot work with. */
-export class DctcpOptionsError extends Error {
+export class DctcpOptionsError extends OptionError {
   readonly _tag = "DctcpOptionsError"
   override readonly name = "DctcpOptionsError"
-  /** The option, as the interface spells it. */
-  readonly option: string
-  /** What it was. */
-  readonly value: unknown
-  /** What it has to be. */
-  readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
-    super(`dctcp: ${option} is ${shown(value)}, expected ${expected}`)
-    this.option = option
-    this.value = value
-    this.expected = expected
+    super("dctcp", option, value, expected)
   }
 }
 
-const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
-  if (!legal) throw new DctcpOptionsError(option, value, expected)
-}
-
-const checkInteger = (option: string, value: number | undefined, least: number): void =>
-  check(
-    option,
-    value,
-    value === undefined || (Number.isSafeInteger(value) && value >= least),
-    `an integer of at least ${least}`,
-  )
-
-const checkAtLeast = (option: string, value: number | undefined, least: number): void =>
-  check(
-    option,
-    value,
-    value === undefined || (Number.isFinite(value) && value >= least),
-    `a finite number of at least ${least}`,
-  )
+const { check, checkAtLeast, checkBoolean, checkInteger, checkShare } = optionChecks(DctcpOptionsError)
 
 /** Throws `DctcpOptionsError` at the first option that is out of its range. */
 export const checkOptions = (options: DctcpOptions): void => {
@@ -100,10 +73,10 @@ export const checkOptions = (options: DctcpOptions): void => {
     checkInteger("minRateBps", options.minRateBps, 1)
     return
   }
-  check("g", g, Number.isFinite(g) && g > 0 && g <= 1, "a number above 0, at most 1")
-  const { start = "line-rate", pacing = false, minWindowBytes = 1, maxWindowBytes = Infinity } = options
+  checkShare("g", options.g)
+  const { start = "line-rate", minWindowBytes = 1, maxWindowBytes = Infinity } = options
   check("start", start, start === "line-rate" || start === "slow-start", "line-rate or slow-start")
-  check("pacing", pacing, typeof pacing === "boolean", "true or false")
+  checkBoolean("pacing", options.pacing)
   checkAtLeast("additiveIncreaseBytes", options.additiveIncreaseBytes, 0)
   checkAtLeast("minWindowBytes", options.minWindowBytes, 1)
   checkAtLeast("initialWindowBytes", options.initialWindowBytes, 1)

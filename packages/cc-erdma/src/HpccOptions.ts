@@ -1,4 +1,4 @@
-import { checkBaseRtt, checkLineRate, hasFields, shown } from "@rdmakit/protocol"
+import { checkBaseRtt, checkLineRate, hasFields, OptionError, optionChecks } from "@rdmakit/protocol"
 
 /** What both variants have. */
 interface FamilyOptions {
@@ -40,30 +40,16 @@ export const TARGET = 1.2
 export const MARKED_UTILISATION = 2
 
 /** An option, or a property of the path, that these controllers cannot work with. */
-export class HpccFamilyError extends Error {
+export class HpccFamilyError extends OptionError {
   readonly _tag = "HpccFamilyError"
   override readonly name = "HpccFamilyError"
-  /** The option, as the interface spells it. */
-  readonly option: string
-  /** What it was. */
-  readonly value: unknown
-  /** What it has to be. */
-  readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
-    super(`hpcc by rtt or ecn: ${option} is ${shown(value)}, expected ${expected}`)
-    this.option = option
-    this.value = value
-    this.expected = expected
+    super("hpcc by rtt or ecn", option, value, expected)
   }
 }
 
-const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
-  if (!legal) throw new HpccFamilyError(option, value, expected)
-}
-
-const finiteFrom = (option: string, value: number, least: number): void =>
-  check(option, value, Number.isFinite(value) && value >= least, `a finite number of at least ${least}`)
+const { check, checkAtLeast } = optionChecks(HpccFamilyError)
 
 /** Throws `HpccFamilyError` at the first option that is out of its range. */
 export const checkOptions = (options: HpccFamilyOptions): void => {
@@ -71,12 +57,10 @@ export const checkOptions = (options: HpccFamilyOptions): void => {
   const { variant, target = TARGET } = options
   check("variant", variant, variant === "rtt" || variant === "ecn", "rtt or ecn")
   check("target", target, Number.isFinite(target) && target > 1, "a finite number above 1")
-  const { additiveIncreaseBytes = 0, minWindowBytes = 1 } = options
-  finiteFrom("additiveIncreaseBytes", additiveIncreaseBytes, 0)
-  finiteFrom("minWindowBytes", minWindowBytes, 1)
+  checkAtLeast("additiveIncreaseBytes", options.additiveIncreaseBytes, 0)
+  checkAtLeast("minWindowBytes", options.minWindowBytes, 1)
   if (options.variant === "rtt") {
-    const { slackPs = 0 } = options
-    finiteFrom("slackPs", slackPs, 0)
+    checkAtLeast("slackPs", options.slackPs, 0)
   } else {
     const { markedUtilisation = MARKED_UTILISATION } = options
     check(

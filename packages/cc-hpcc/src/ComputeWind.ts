@@ -12,6 +12,43 @@ export interface ComputeWindOptions {
   readonly reaction?: "both" | "per-ack" | "per-rtt"
 }
 
+/** What does not change, and mostly is the same for all flows of a network. */
+export interface WindConstants {
+  readonly lineRateBps: number
+  readonly eta: number
+  readonly maxStage: number
+  readonly additiveIncreaseBytes: number
+  readonly minWindowBytes: number
+  readonly startWindowBytes: number
+  readonly windowed: boolean
+  readonly everyAck: boolean
+  readonly everyAckFull: boolean
+  readonly baseRttPs: number
+  readonly timeModulusPs: number
+  readonly bytesModulus: number
+}
+
+/** @param maxStage where the options name none */
+export const windConstants = (options: ComputeWindOptions, path: PathInfo, maxStage: number): WindConstants => {
+  const windowed = path.windowBytes > 0
+  const product = windowed ? path.windowBytes : (path.lineRateBps * path.baseRttPs) / BITS_PER_SECOND
+  const startWindowBytes = Math.max(1, product)
+  return {
+    lineRateBps: path.lineRateBps,
+    eta: options.eta ?? 0.95,
+    maxStage: options.maxStage ?? maxStage,
+    additiveIncreaseBytes: options.additiveIncreaseBytes ?? 80,
+    minWindowBytes: Math.min(options.minWindowBytes ?? startWindowBytes / 100, startWindowBytes),
+    startWindowBytes,
+    windowed,
+    everyAck: options.reaction !== "per-rtt",
+    everyAckFull: options.reaction === "per-ack",
+    baseRttPs: path.baseRttPs,
+    timeModulusPs: path.timeModulusPs,
+    bytesModulus: path.bytesModulus,
+  }
+}
+
 /**
  * The half of HPCC's Algorithm 1 (HPCC §3.2) that all its window forms share: from U, however it was measured, a window
  * W in bytes, spread over the base RTT by the rate W / T. How U comes about, and when, is the subclass's.
@@ -23,15 +60,8 @@ export abstract class ComputeWind extends AckController {
   /** W, whole bytes. */
   window: number = 0
 
-  private readonly lineRateBps: number = 0
-  private readonly eta: number = 0
-  private readonly maxStage: number = 0
-  private readonly additiveIncreaseBytes: number = 0
-  private readonly minWindowBytes: number = 0
-  private readonly startWindowBytes: number = 0
-  private readonly windowed: boolean
-  protected readonly everyAck: boolean
-  protected readonly everyAckFull: boolean
+  /** What it has in common with other flows, and so lies in the cache. */
+  protected readonly constants: WindConstants
 
   /** U */
   protected utilisation = 1
@@ -42,21 +72,12 @@ export abstract class ComputeWind extends AckController {
   private fullUpdates = 0
   private fastReactions = 0
 
-  constructor(options: ComputeWindOptions, path: PathInfo, maxStage: number) {
+  constructor(constants: WindConstants) {
     super()
-    this.lineRateBps = path.lineRateBps
-    this.eta = options.eta ?? 0.95
-    this.maxStage = options.maxStage ?? maxStage
-    this.additiveIncreaseBytes = options.additiveIncreaseBytes ?? 80
-    this.everyAckFull = options.reaction === "per-ack"
-    this.everyAck = options.reaction !== "per-rtt"
-    this.windowed = path.windowBytes > 0
-    const product = this.windowed ? path.windowBytes : (path.lineRateBps * path.baseRttPs) / BITS_PER_SECOND
-    this.startWindowBytes = Math.max(1, product)
-    this.minWindowBytes = Math.min(options.minWindowBytes ?? this.startWindowBytes / 100, this.startWindowBytes)
-    this.referenceWindowBytes = this.startWindowBytes
-    this.rate = path.lineRateBps
-    this.window = this.windowed ? Math.floor(this.startWindowBytes) : Infinity
+    this.constants = constants
+    this.referenceWindowBytes = constants.startWindowBytes
+    this.rate = constants.lineRateBps
+    this.window = constants.windowed ? Math.floor(constants.startWindowBytes) : Infinity
   }
 
   metrics(): Readonly<Record<string, number>> {
@@ -73,11 +94,13 @@ export abstract class ComputeWind extends AckController {
 
   /** ComputeWind. `full` moves the reference window, which happens once a round trip. */
   protected computeWindow(full: boolean): void {
-    const multiplicative = this.utilisation >= this.eta || this.stage >= this.maxStage
-    const base = multiplicative ? this.referenceWindowBytes / (this.utilisation / this.eta) : this.referenceWindowBytes
+    const { constants } = this
+    const { eta, startWindowBytes } = constants
+    const multiplicative = this.utilisation >= eta || this.stage >= constants.maxStage
+    const base = multiplicative ? this.referenceWindowBytes / (this.utilisation / eta) : this.referenceWindowBytes
     const windowBytes = Math.min(
-      Math.max(base + this.additiveIncreaseBytes, this.minWindowBytes),
-      this.startWindowBytes,
+      Math.max(base + constants.additiveIncreaseBytes, constants.minWindowBytes),
+      startWindowBytes,
     )
     if (full) {
       this.referenceWindowBytes = windowBytes
@@ -86,7 +109,7 @@ export abstract class ComputeWind extends AckController {
     } else {
       this.fastReactions++
     }
-    this.rate = (this.lineRateBps * windowBytes) / this.startWindowBytes
-    if (this.windowed) this.window = Math.max(1, Math.floor(windowBytes))
+    this.rate = (constants.lineRateBps * windowBytes) / startWindowBytes
+    if (constants.windowed) this.window = Math.max(1, Math.floor(windowBytes))
   }
 }

@@ -28,7 +28,7 @@ export interface HpccNs3Constants {
   readonly sampleFeedback: boolean
 }
 
-const constantsOf = (options: HpccNs3Options, path: PathInfo): HpccNs3Constants => {
+export const ns3Constants = (options: HpccNs3Options, path: PathInfo): HpccNs3Constants => {
   const lineRateBps = Math.trunc(path.lineRateBps)
   return {
     lineRateBps,
@@ -50,14 +50,6 @@ const constantsOf = (options: HpccNs3Options, path: PathInfo): HpccNs3Constants 
   }
 }
 
-/** Whether a path has the constants that were made for another, with the same options. */
-const isFor = (constants: HpccNs3Constants, path: PathInfo): boolean =>
-  constants.lineRateBps === Math.trunc(path.lineRateBps) &&
-  constants.baseRttNs === path.baseRttPs / 1000 &&
-  constants.windowBytes === path.windowBytes &&
-  constants.timeModulusPs === path.timeModulusPs &&
-  constants.bytesModulus === path.bytesModulus
-
 /** Of a controller that keeps no state for each hop. */
 const NO_STATE = new Float64Array(0)
 
@@ -78,7 +70,7 @@ export class HpccNs3 extends AckController {
   window: number = 0
 
   /** What it has in common with other flows, and so lies in the cache. */
-  readonly constants: HpccNs3Constants
+  private readonly constants: HpccNs3Constants
 
   private utilisation = 1
   private referenceRateBps: number = 0
@@ -92,14 +84,12 @@ export class HpccNs3 extends AckController {
   private fastReactions = 0
   private unmeasured = 0
 
-  /** @param before constants of a flow made before with the same options, which are shared where the paths are alike */
-  constructor(options: HpccNs3Options, path: PathInfo, before?: HpccNs3Constants) {
+  constructor(constants: HpccNs3Constants) {
     super()
-    const constants = before !== undefined && isFor(before, path) ? before : constantsOf(options, path)
     this.constants = constants
     this.rate = constants.lineRateBps
     this.referenceRateBps = constants.lineRateBps
-    this.window = path.windowBytes > 0 ? path.windowBytes : Infinity
+    this.window = constants.windowBytes > 0 ? constants.windowBytes : Infinity
     if (constants.multiRate) this.growHopState(HOPS_AT_FIRST)
   }
 

@@ -1,4 +1,4 @@
-import { checkBaseRtt, checkLineRate, hasFields, shown } from "@rdmakit/protocol"
+import { checkBaseRtt, checkLineRate, hasFields, OptionError, optionChecks } from "@rdmakit/protocol"
 
 /**
  * When a flow reacts (HPCC §3.2 and Figure 13).
@@ -52,37 +52,18 @@ export interface HpccNs3Options {
 export type HpccOptions = HpccPaperOptions | HpccNs3Options
 
 /** An option, or a property of the path, that HPCC cannot work with. */
-export class HpccOptionsError extends Error {
+export class HpccOptionsError extends OptionError {
   readonly _tag = "HpccOptionsError"
   override readonly name = "HpccOptionsError"
-  /** The option, as the interface spells it. */
-  readonly option: string
-  /** What it was. */
-  readonly value: unknown
-  /** What it has to be. */
-  readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
-    super(`hpcc: ${option} is ${shown(value)}, expected ${expected}`)
-    this.option = option
-    this.value = value
-    this.expected = expected
+    super("hpcc", option, value, expected)
   }
 }
 
 const reactions: ReadonlyArray<unknown> = ["both", "per-ack", "per-rtt"]
 
-const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
-  if (!legal) throw new HpccOptionsError(option, value, expected)
-}
-
-const checkInteger = (option: string, value: number | undefined, least: number): void =>
-  check(
-    option,
-    value,
-    value === undefined || (Number.isSafeInteger(value) && value >= least),
-    `an integer of at least ${least}`,
-  )
+const { check, checkAtLeast, checkBoolean, checkInteger } = optionChecks(HpccOptionsError)
 
 /** Throws `HpccOptionsError` at the first option that is out of its range. */
 export const checkOptions = (options: HpccOptions): void => {
@@ -93,26 +74,12 @@ export const checkOptions = (options: HpccOptions): void => {
   checkInteger("maxStage", options.maxStage, 0)
   check("reaction", reaction, reactions.includes(reaction), reactions.join(", "))
   if (options.variant === "paper") {
-    const { additiveIncreaseBytes: increase = 0, minWindowBytes = 1 } = options
-    check(
-      "additiveIncreaseBytes",
-      increase,
-      Number.isFinite(increase) && increase >= 0,
-      "a finite number of at least 0",
-    )
-    check(
-      "minWindowBytes",
-      minWindowBytes,
-      Number.isFinite(minWindowBytes) && minWindowBytes >= 1,
-      "a finite number of at least 1",
-    )
+    checkAtLeast("additiveIncreaseBytes", options.additiveIncreaseBytes, 0)
+    checkAtLeast("minWindowBytes", options.minWindowBytes, 1)
   } else {
     checkInteger("additiveIncreaseBps", options.additiveIncreaseBps, 0)
     checkInteger("minRateBps", options.minRateBps, 1)
-    for (const option of ["multiRate", "sampleFeedback", "varWin"] as const) {
-      const { [option]: value = false } = options
-      check(option, value, typeof value === "boolean", "true or false")
-    }
+    for (const option of ["multiRate", "sampleFeedback", "varWin"] as const) checkBoolean(option, options[option])
   }
 }
 

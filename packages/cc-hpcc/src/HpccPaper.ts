@@ -1,13 +1,10 @@
-import { type Ack, type PathInfo, TELEMETRY_FIELDS, type Time } from "@rdmakit/protocol"
+import { type Ack, TELEMETRY_FIELDS, type Time } from "@rdmakit/protocol"
 import { BITS_PER_SECOND, ComputeWind } from "./ComputeWind.ts"
 import { doubles } from "./doubles.ts"
-import type { HpccPaperOptions } from "./HpccOptions.ts"
 
 /** What is kept of each hop: time (ps), bytes, queue (bytes). */
 const RECORD_FIELDS = 3
 const HOPS_AT_FIRST = 5
-/** maxStage, where nothing else is asked for (HPCC §5.1). */
-const MAX_STAGE = 5
 /**
  * HPCC as Algorithm 1 of the paper has it (HPCC §3.2): a window W in bytes, spread over the base RTT by the rate W / T.
  *
@@ -16,24 +13,14 @@ const MAX_STAGE = 5
  * code. Hops whose stamp did not move are passed over.
  */
 export class HpccPaper extends ComputeWind {
-  private readonly baseRttPs: number = 0
-  private readonly timeModulusPs: number = 0
-  private readonly bytesModulus: number = 0
   private hops = 0
   private pathId = 0
   private records = doubles(HOPS_AT_FIRST * RECORD_FIELDS)
   private pathChanges = 0
 
-  constructor(options: HpccPaperOptions, path: PathInfo) {
-    super(options, path, MAX_STAGE)
-    this.baseRttPs = path.baseRttPs
-    this.timeModulusPs = path.timeModulusPs
-    this.bytesModulus = path.bytesModulus
-  }
-
   onAck(_now: Time, ack: Ack): boolean {
     const opensRound = ack.sequence > this.lastUpdateSequence
-    if (!opensRound && !this.everyAck) return false
+    if (!opensRound && !this.constants.everyAck) return false
     if (ack.hops === 0) {
       this.unmeasured++
       return false
@@ -44,7 +31,7 @@ export class HpccPaper extends ComputeWind {
     }
     if (!this.measureInflight(ack)) return false
     if (opensRound) this.lastUpdateSequence = ack.sent
-    this.computeWindow(opensRound || this.everyAckFull)
+    this.computeWindow(opensRound || this.constants.everyAckFull)
     return true
   }
 
@@ -71,16 +58,16 @@ export class HpccPaper extends ComputeWind {
   /** MeasureInflight: brings U up to date. False when no hop could be measured. */
   private measureInflight(ack: Ack): boolean {
     const { telemetry, hops } = ack
-    const records = this.records
-    const T = this.baseRttPs
+    const { records, constants } = this
+    const T = constants.baseRttPs
     let largest = -1
     let largestTimePs = 0
     for (let hop = 0, at = ack.telemetryAt, k = 0; hop < hops; hop++, at += TELEMETRY_FIELDS, k += RECORD_FIELDS) {
       const queueBytes = telemetry[at + 2]!
       let timePs = telemetry[at]! - records[k]!
-      if (timePs < 0) timePs += this.timeModulusPs
+      if (timePs < 0) timePs += constants.timeModulusPs
       let bytes = telemetry[at + 1]! - records[k + 1]!
-      if (bytes < 0) bytes += this.bytesModulus
+      if (bytes < 0) bytes += constants.bytesModulus
       const inflight = Math.min(queueBytes, records[k + 2]!) / T + bytes / timePs
       const u = (inflight * BITS_PER_SECOND) / telemetry[at + 3]!
       // A stamp that did not move makes u infinite or NaN; one that went back without wrapping has no time.

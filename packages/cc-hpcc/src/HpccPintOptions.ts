@@ -1,5 +1,5 @@
 import { PintCodec } from "@rdmakit/packet"
-import { hasFields } from "@rdmakit/protocol"
+import { hasFields, optionChecks } from "@rdmakit/protocol"
 import { GlibcRandom } from "@rdmakit/units"
 import { HpccOptionsError, type HpccReaction } from "./HpccOptions.ts"
 
@@ -52,25 +52,7 @@ export const pintDefaults = { logBase: 1.05 } as const
 
 const reactions: ReadonlyArray<unknown> = ["both", "per-ack", "per-rtt"]
 
-const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
-  if (!legal) throw new HpccOptionsError(option, value, expected)
-}
-
-const checkInteger = (option: string, value: number | undefined, least: number): void =>
-  check(
-    option,
-    value,
-    value === undefined || (Number.isSafeInteger(value) && value >= least),
-    `an integer of at least ${least}`,
-  )
-
-const checkAtLeast = (option: string, value: number | undefined, least: number): void =>
-  check(
-    option,
-    value,
-    value === undefined || (Number.isFinite(value) && value >= least),
-    `a finite number of at least ${least}`,
-  )
+const { check, checkInteger, checkAtLeast, checkBoolean } = optionChecks(HpccOptionsError)
 
 /** Throws `HpccOptionsError` at the first option that is out of its range. */
 export const checkPintOptions = (options: HpccPintOptions): void => {
@@ -92,8 +74,8 @@ export const checkPintOptions = (options: HpccPintOptions): void => {
     checkInteger("additiveIncreaseBps", options.additiveIncreaseBps, 0)
     checkInteger("minRateBps", options.minRateBps, 1)
     check("probability", probability, isShare, "a number of at least 0, at most 1")
-    const { varWin = true, random } = options
-    check("varWin", varWin, typeof varWin === "boolean", "true or false")
+    const { random } = options
+    checkBoolean("varWin", options.varWin)
     check("random", random, random === undefined || random instanceof GlibcRandom, "a GlibcRandom")
   }
 }

@@ -1,13 +1,11 @@
 import type { PintCodec } from "@rdmakit/packet"
 import type { Ack, PathInfo, Time } from "@rdmakit/protocol"
 import { uniform } from "@rdmakit/units"
-import { ComputeWind } from "./ComputeWind.ts"
+import { ComputeWind, type WindConstants } from "./ComputeWind.ts"
 import type { HpccPintPaperOptions } from "./HpccPintOptions.ts"
 
 /** Keeps these draws apart from those of losses and marks, which have the same seed. */
 const DRAW_SEED = 0x50494e54
-/** maxStage, where nothing else is asked for. */
-const MAX_STAGE = 0
 
 /**
  * HPCC-PINT as its paper has it (Ben Basat et al., PINT, SIGCOMM 2020): the switches compute what MeasureInflight of HPCC
@@ -26,8 +24,8 @@ export class HpccPintPaper extends ComputeWind {
   private ordinal = 0
   private passedOver = 0
 
-  constructor(options: HpccPintPaperOptions, codec: PintCodec, path: PathInfo) {
-    super(options, path, MAX_STAGE)
+  constructor(constants: WindConstants, options: HpccPintPaperOptions, codec: PintCodec, path: PathInfo) {
+    super(constants)
     this.codec = codec
     this.probability = options.probability ?? 1
     this.seed = path.seed ^ DRAW_SEED
@@ -44,10 +42,10 @@ export class HpccPintPaper extends ComputeWind {
       return false
     }
     const opensRound = ack.sequence > this.lastUpdateSequence
-    if (!opensRound && !this.everyAck) return false
+    if (!opensRound && !this.constants.everyAck) return false
     if (opensRound) this.lastUpdateSequence = ack.sent
     this.utilisation = this.codec.decode(ack.pint)
-    this.computeWindow(opensRound || this.everyAckFull)
+    this.computeWindow(opensRound || this.constants.everyAckFull)
     return true
   }
 

@@ -1,7 +1,12 @@
 import type { ControllerFactory } from "@rdmakit/protocol"
-import { HpccNs3, type HpccNs3Constants } from "./HpccNs3.ts"
+import { windConstants } from "./ComputeWind.ts"
+import { HpccNs3, ns3Constants } from "./HpccNs3.ts"
 import { checkOptions, checkPath, type HpccOptions } from "./HpccOptions.ts"
 import { HpccPaper } from "./HpccPaper.ts"
+import { shared } from "./shared.ts"
+
+/** maxStage of the paper's form, where nothing else is asked for (HPCC §5.1). */
+const MAX_STAGE = 5
 
 /**
  * HPCC, High Precision Congestion Control: the sender computes its window or rate from the telemetry that every
@@ -12,16 +17,24 @@ import { HpccPaper } from "./HpccPaper.ts"
  */
 export const hpcc = (options: HpccOptions): ControllerFactory => {
   checkOptions(options)
-  let before: HpccNs3Constants | undefined
   return {
     name: `hpcc/${options.variant}`,
     needs: ["int"],
-    make: (_now, path) => {
+    make: makeOf(options),
+  }
+}
+
+const makeOf = (options: HpccOptions): ControllerFactory["make"] => {
+  if (options.variant === "paper") {
+    const constants = shared((path) => windConstants(options, path, MAX_STAGE))
+    return (_now, path) => {
       checkPath(path.lineRateBps, path.baseRttPs)
-      if (options.variant === "paper") return new HpccPaper(options, path)
-      const controller = new HpccNs3(options, path, before)
-      before = controller.constants
-      return controller
-    },
+      return new HpccPaper(constants(path))
+    }
+  }
+  const constants = shared((path) => ns3Constants(options, path))
+  return (_now, path) => {
+    checkPath(path.lineRateBps, path.baseRttPs)
+    return new HpccNs3(constants(path))
   }
 }

@@ -1,10 +1,15 @@
 import { PintCodec } from "@rdmakit/packet"
 import type { ControllerFactory } from "@rdmakit/protocol"
 import { GlibcRandom } from "@rdmakit/units"
+import { windConstants } from "./ComputeWind.ts"
 import { checkPath } from "./HpccOptions.ts"
 import { HpccPintNs3 } from "./HpccPintNs3.ts"
 import { checkPintOptions, type HpccPintOptions, pintDefaults } from "./HpccPintOptions.ts"
 import { HpccPintPaper } from "./HpccPintPaper.ts"
+import { shared } from "./shared.ts"
+
+/** maxStage of the paper's form, where nothing else is asked for. */
+const MAX_STAGE = 0
 
 /**
  * HPCC-PINT: HPCC with one or two bytes of telemetry in place of a record for each hop (Ben Basat et al., PINT,
@@ -17,6 +22,7 @@ export const hpccPint = (options: HpccPintOptions): ControllerFactory => {
   checkPintOptions(options)
   const pintBase = options.logBase ?? pintDefaults.logBase
   const codec = new PintCodec(pintBase)
+  const constants = shared((path) => windConstants(options, path, MAX_STAGE))
   return {
     name: `hpcc-pint/${options.variant}`,
     needs: ["pint"],
@@ -24,7 +30,7 @@ export const hpccPint = (options: HpccPintOptions): ControllerFactory => {
     make: (_now, path) => {
       checkPath(path.lineRateBps, path.baseRttPs)
       return options.variant === "paper"
-        ? new HpccPintPaper(options, codec, path)
+        ? new HpccPintPaper(constants(path), options, codec, path)
         : new HpccPintNs3(options, codec, options.random ?? new GlibcRandom(path.seed + path.flow), path)
     },
   }

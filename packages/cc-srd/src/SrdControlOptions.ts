@@ -1,4 +1,4 @@
-import { shown } from "@rdmakit/protocol"
+import { OptionError } from "@rdmakit/protocol"
 
 /** How the congestion control of SRD behaves. Its numbers are rdmakit's own: AWS has published none of them. */
 export interface SrdControlOptions {
@@ -20,18 +20,11 @@ export interface SrdControlOptions {
 }
 
 /** An option, or a property of the path, that the control cannot work with. */
-export class SrdControlError extends Error {
+export class SrdControlError extends OptionError {
   readonly _tag = "SrdControlError"
   override readonly name = "SrdControlError"
-  /** The option, as the interface spells it; what it was, and has to be. */
-  readonly option: string
-  readonly value: unknown
-  readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
-    super(`srd: ${option} is ${shown(value)}, expected ${expected}`)
-    this.option = option
-    this.value = value
-    this.expected = expected
+    super("srd", option, value, expected)
   }
 }

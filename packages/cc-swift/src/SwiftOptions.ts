@@ -1,4 +1,4 @@
-import { type Ack, checkBaseRtt, checkLineRate, hasFields, shown } from "@rdmakit/protocol"
+import { type Ack, checkBaseRtt, checkLineRate, hasFields, OptionError, optionChecks } from "@rdmakit/protocol"
 
 /** Swift as its paper has it (Kumar et al., SIGCOMM 2020, Algorithm 1 and §3.5). Windows are in packets, times in ps. */
 export interface SwiftOptions {
@@ -42,45 +42,28 @@ export interface SwiftOptions {
 }
 
 /** An option, or a property of the path, that Swift cannot work with. */
-export class SwiftOptionsError extends Error {
+export class SwiftOptionsError extends OptionError {
   readonly _tag = "SwiftOptionsError"
   override readonly name = "SwiftOptionsError"
-  /** The option, as the interface spells it. */
-  readonly option: string
-  /** What it was. */
-  readonly value: unknown
-  /** What it has to be. */
-  readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
-    super(`swift: ${option} is ${shown(value)}, expected ${expected}`)
-    this.option = option
-    this.value = value
-    this.expected = expected
+    super("swift", option, value, expected)
   }
 }
 
-const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
-  if (!legal) throw new SwiftOptionsError(option, value, expected)
-}
+const { check, checkAbove, checkAtLeast, checkShare } = optionChecks(SwiftOptionsError)
 
 type Name = keyof SwiftOptions
 
 /** Throws `SwiftOptionsError` at the first option that is out of its range. */
 export const checkOptions = (options: SwiftOptions): void => {
   check("options", options, hasFields(options), "an object")
-  const { variant, beta = 1, maxMdf = 0.5, resetAfter = 1 } = options
+  const { variant, maxMdf = 0.5, resetAfter = 1 } = options
   check("variant", variant, variant === "paper", "paper")
   const numbers = options as unknown as Readonly<Record<Name, number | undefined>>
-  for (const name of positive) {
-    const value = numbers[name]
-    check(name, value, value === undefined || (Number.isFinite(value) && value > 0), "a finite number above 0")
-  }
-  for (const name of atLeastZero) {
-    const value = numbers[name]
-    check(name, value, value === undefined || (Number.isFinite(value) && value >= 0), "a finite number of at least 0")
-  }
-  check("beta", beta, Number.isFinite(beta) && beta > 0 && beta <= 1, "a number above 0, at most 1")
+  for (const name of positive) checkAbove(name, numbers[name], 0)
+  for (const name of atLeastZero) checkAtLeast(name, numbers[name], 0)
+  checkShare("beta", options.beta)
   check("maxMdf", maxMdf, Number.isFinite(maxMdf) && maxMdf > 0 && maxMdf < 1, "a number above 0, below 1")
   check("resetAfter", resetAfter, Number.isSafeInteger(resetAfter) && resetAfter >= 1, "an integer of at least 1")
   const { flowScalingMinPackets: low = defaults.flowScalingMinPackets, flowScalingMaxPackets: high } = options

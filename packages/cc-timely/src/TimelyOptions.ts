@@ -1,4 +1,4 @@
-import { checkLineRate, hasFields, type RateWindow, shown } from "@rdmakit/protocol"
+import { checkLineRate, hasFields, OptionError, optionChecks, type RateWindow } from "@rdmakit/protocol"
 
 /**
  * The window that bounds the bytes in flight (HPCC §5.1 calls it TIMELY+win).
@@ -75,51 +75,16 @@ export interface TimelyPatchedOptions extends TimelyOptionsBase {
 export type TimelyOptions = TimelyPaperOptions | TimelyNs3Options | TimelyPatchedOptions
 
 /** An option, or a property of the path, that TIMELY cannot work with. */
-export class TimelyOptionsError extends Error {
+export class TimelyOptionsError extends OptionError {
   readonly _tag = "TimelyOptionsError"
   override readonly name = "TimelyOptionsError"
-  /** The option, as the interface spells it. */
-  readonly option: string
-  /** What it was. */
-  readonly value: unknown
-  /** What it has to be. */
-  readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
-    super(`timely: ${option} is ${shown(value)}, expected ${expected}`)
-    this.option = option
-    this.value = value
-    this.expected = expected
+    super("timely", option, value, expected)
   }
 }
 
-const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
-  if (!legal) throw new TimelyOptionsError(option, value, expected)
-}
-
-const checkInteger = (option: string, value: number | undefined, least: number): void =>
-  check(
-    option,
-    value,
-    value === undefined || (Number.isSafeInteger(value) && value >= least),
-    `an integer of at least ${least}`,
-  )
-
-const checkAtLeast = (option: string, value: number | undefined, least: number): void =>
-  check(
-    option,
-    value,
-    value === undefined || (Number.isFinite(value) && value >= least),
-    `a finite number of at least ${least}`,
-  )
-
-const checkAbove = (option: string, value: number | undefined, bound: number): void =>
-  check(
-    option,
-    value,
-    value === undefined || (Number.isFinite(value) && value > bound),
-    `a finite number above ${bound}`,
-  )
+const { check, checkInteger, checkAtLeast, checkAbove } = optionChecks(TimelyOptionsError)
 
 /** Throws `TimelyOptionsError` at the first option that is out of its range. */
 export const checkOptions = (options: TimelyOptions): void => {

@@ -15,8 +15,71 @@ export const shown = (value: unknown): string => {
 export const hasFields = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
+/** An option that a package cannot work with: what the errors of packages about their options have in common. */
+export abstract class OptionError extends Error {
+  abstract readonly _tag: string
+  /** The option, as the interface spells it. */
+  readonly option: string
+  /** What it was. */
+  readonly value: unknown
+  /** What it has to be. */
+  readonly expected: string
+
+  /** @param subject whose option it is, as a message begins */
+  constructor(subject: string, option: string, value: unknown, expected: string) {
+    super(`${subject}: ${option} is ${shown(value)}, expected ${expected}`)
+    this.option = option
+    this.value = value
+    this.expected = expected
+  }
+}
+
 /** How a package refuses an option with its own error, unless it is legal. */
 export type OptionCheck = (option: string, value: unknown, legal: boolean, expected: string) => void
+
+type NumberOption = number | undefined
+
+/**
+ * Checks that throw a package's own error. `undefined` is legal everywhere but in `check`: it stands for the default.
+ *
+ * @param Refusal the package's `OptionError`
+ */
+export const optionChecks = (
+  Refusal: new (option: string, value: unknown, expected: string) => OptionError,
+): OptionChecks => {
+  const check: OptionCheck = (option, value, legal, expected) => {
+    if (!legal) throw new Refusal(option, value, expected)
+  }
+  const number = (option: string, value: NumberOption, isLegal: (value: number) => boolean, expected: string): void =>
+    check(option, value, value === undefined || (Number.isFinite(value) && isLegal(value)), expected)
+  return {
+    check,
+    checkInteger: (option, value, least) =>
+      number(option, value, (n) => Number.isSafeInteger(n) && n >= least, `an integer of at least ${least}`),
+    checkAtLeast: (option, value, least) =>
+      number(option, value, (n) => n >= least, `a finite number of at least ${least}`),
+    checkAbove: (option, value, bound) => number(option, value, (n) => n > bound, `a finite number above ${bound}`),
+    checkWithin: (option, value, least, most) =>
+      number(option, value, (n) => n >= least && n <= most, `a number, ${least} to ${most}`),
+    checkShare: (option, value) => number(option, value, (n) => n > 0 && n <= 1, "a number above 0, at most 1"),
+    checkBoolean: (option, value) =>
+      check(option, value, value === undefined || typeof value === "boolean", "true or false"),
+    checkWord: (option, value, words) =>
+      check(option, value, value === undefined || words.includes(value), words.join(" or ")),
+  }
+}
+
+export interface OptionChecks {
+  readonly check: OptionCheck
+  readonly checkInteger: (option: string, value: NumberOption, least: number) => void
+  readonly checkAtLeast: (option: string, value: NumberOption, least: number) => void
+  readonly checkAbove: (option: string, value: NumberOption, bound: number) => void
+  readonly checkWithin: (option: string, value: NumberOption, least: number, most: number) => void
+  /** Above 0, and at most 1. */
+  readonly checkShare: (option: string, value: NumberOption) => void
+  readonly checkBoolean: (option: string, value: boolean | undefined) => void
+  readonly checkWord: (option: string, value: string | undefined, words: ReadonlyArray<string>) => void
+}
 
 /** Refuses a path's line rate that no link has, bit/s. */
 export const checkLineRate = (check: OptionCheck, lineRateBps: number): void =>

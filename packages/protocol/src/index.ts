@@ -15,6 +15,8 @@ export {
   checkTransport,
   hasFields,
   type OptionCheck,
+  OptionError,
+  optionChecks,
   shown,
 } from "./OptionChecks.ts"
 export { type RateWindow, startWindow, windowAt } from "./RateWindow.ts"

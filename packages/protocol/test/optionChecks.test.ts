@@ -1,4 +1,4 @@
-import { expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import {
   checkBaseRtt,
   checkFactory,
@@ -7,6 +7,8 @@ import {
   checkTransport,
   type Framing,
   hasFields,
+  OptionError,
+  optionChecks,
   shown,
   unpaced,
 } from "../src/index.ts"
@@ -30,6 +32,52 @@ it("a message shows any value in words", () => {
     ...["1n", "a symbol", "a function"],
   ])
   expect(values.filter(hasFields)).toEqual([{}, Object.create(null)])
+})
+
+class PartError extends OptionError {
+  readonly _tag = "PartError"
+  override readonly name = "PartError"
+
+  constructor(option: string, value: unknown, expected: string) {
+    super("part", option, value, expected)
+  }
+}
+
+describe("the checks of a package's options", () => {
+  const { check, checkInteger, checkAtLeast, checkAbove, checkWithin, checkShare, checkBoolean, checkWord } =
+    optionChecks(PartError)
+  /** As a program that no compiler has checked may give them. */
+  const any = (value: unknown) => value as number & boolean & string
+
+  it("refuse with the package's own error, which has all that its message says", () => {
+    const attempt = () => checkInteger("mtuBytes", 0.5, 1)
+    expect(attempt).toThrow(PartError)
+    expect(attempt).toThrow("part: mtuBytes is 0.5, expected an integer of at least 1")
+    expect(attempt).toThrow(
+      expect.objectContaining({
+        _tag: "PartError",
+        option: "mtuBytes",
+        value: 0.5,
+        expected: "an integer of at least 1",
+      }),
+    )
+    expect(() => check("mode", undefined, false, "a mode")).toThrow("part: mode is nothing, expected a mode")
+  })
+
+  it.each([
+    ["checkInteger", (v: unknown) => checkInteger("o", any(v), 1), [1, 2 ** 53 - 1], [0, 1.5, 2 ** 53, Infinity]],
+    ["checkAtLeast", (v: unknown) => checkAtLeast("o", any(v), 1), [1, 1.5, 1e300], [0.9, -1, Infinity]],
+    ["checkAbove", (v: unknown) => checkAbove("o", any(v), 1), [1.01, 1e300], [1, -1, Infinity]],
+    ["checkWithin", (v: unknown) => checkWithin("o", any(v), 1, 2), [1, 1.5, 2], [0.99, 2.01, Infinity]],
+    ["checkShare", (v: unknown) => checkShare("o", any(v)), [1e-9, 1], [0, 1.01]],
+    ["checkBoolean", (v: unknown) => checkBoolean("o", any(v)), [true, false], [0, 1]],
+    ["checkWord", (v: unknown) => checkWord("o", any(v), ["a", "b"]), ["a", "b"], ["c", "", 0]],
+  ])("%s", (_name, attempt, legal, illegal) => {
+    for (const value of [undefined, ...legal]) expect(() => attempt(value)).not.toThrow()
+    for (const value of [Number.NaN, null, "1", 1n, {}, [], Symbol("s"), ...illegal]) {
+      expect(() => attempt(value), String(value)).toThrow(PartError)
+    }
+  })
 })
 
 it("a controller's factory is one field by field", () => {

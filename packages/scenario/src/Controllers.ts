@@ -98,7 +98,13 @@ const dcqcnBase = {
   order: ["cut-first", "alpha-first"],
 } as const
 
-const tcpBase = { initialWindowBytes: "size", maxWindowBytes: "size", hyStart: "boolean", beta: "number" } as const
+const tcpBase = {
+  initialWindowBytes: "size",
+  maxWindowBytes: "size",
+  leastTimeoutPs: "time",
+  hyStart: "boolean",
+  beta: "number",
+} as const
 
 /** One of TCP's: CUBIC or NewReno. */
 const tcpController = (

@@ -75,6 +75,14 @@ controller: { name: ${name} }`)
     expect(outcome).toMatchObject({ flowsFinished: 8, unfinished: [] })
   })
 
+  it("has a controller that takes its least timeout", async () => {
+    const withLeast = (time: string) => `${star}transport: { name: iwarp, options: { leastTimeoutPs: 5ms } }
+controller: { name: cubic, options: { leastTimeoutPs: ${time} } }`
+    const { outcome } = await run(withLeast("5ms"))
+    expect(outcome).toMatchObject({ flowsFinished: 8, unfinished: [] })
+    expect(await refused(withLeast("0s"))).toMatch(/controller\.options\.leastTimeoutPs.*a time above 0, or Infinity/s)
+  })
+
   it("takes as much longer than TCP as its headers are longer", async () => {
     const time = async (transport: string) =>
       (

@@ -6,7 +6,8 @@ import {
   type Framing,
   hasFields,
   NEVER,
-  shown,
+  OptionError,
+  optionChecks,
   type Time,
 } from "@rdmakit/protocol"
 import { serializationPs } from "@rdmakit/units"
@@ -102,28 +103,17 @@ export interface RcConfig {
 export type RcOptions = Pick<RcConfig, "controller"> & Partial<Omit<RcConfig, "controller">>
 
 /** An option, or a command, that a reliable connection cannot work with. */
-export class RcOptionsError extends Error {
+export class RcOptionsError extends OptionError {
   readonly _tag = "RcOptionsError"
   override readonly name = "RcOptionsError"
-  /** The option, as the interface spells it. */
-  readonly option: string
-  /** What it was. */
-  readonly value: unknown
-  /** What it has to be. */
-  readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
-    super(`reliable connection: ${option} is ${shown(value)}, expected ${expected}`)
-    this.option = option
-    this.value = value
-    this.expected = expected
+    super("reliable connection", option, value, expected)
   }
 }
 
 /** Throws `RcOptionsError` unless the value is legal. */
-export const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
-  if (!legal) throw new RcOptionsError(option, value, expected)
-}
+export const { check } = optionChecks(RcOptionsError)
 
 /** Throws `RcOptionsError` unless the value is a whole number of at least `least`. */
 export const checkInteger = (option: string, value: number, least: number): void =>

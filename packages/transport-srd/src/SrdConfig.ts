@@ -5,7 +5,8 @@ import {
   checkFraming,
   type Framing,
   hasFields,
-  shown,
+  OptionError,
+  optionChecks,
   type Time,
 } from "@rdmakit/protocol"
 
@@ -51,18 +52,12 @@ export interface SrdConfig {
 export type SrdOptions = Partial<SrdConfig> & Pick<SrdConfig, "controller">
 
 /** An option that SRD cannot work with. */
-export class SrdOptionsError extends Error {
+export class SrdOptionsError extends OptionError {
   readonly _tag = "SrdOptionsError"
   override readonly name = "SrdOptionsError"
-  readonly option: string
-  readonly value: unknown
-  readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
-    super(`srd: ${option} is ${shown(value)}, expected ${expected}`)
-    this.option = option
-    this.value = value
-    this.expected = expected
+    super("srd", option, value, expected)
   }
 }
 
@@ -84,9 +79,7 @@ export const srdFraming: Framing = {
 }
 
 /** Throws `SrdOptionsError` unless the value is legal. */
-export const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
-  if (!legal) throw new SrdOptionsError(option, value, expected)
-}
+export const { check } = optionChecks(SrdOptionsError)
 
 /** Counts, with the least and the most of each. */
 const COUNTS = [

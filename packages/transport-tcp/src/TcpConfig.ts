@@ -5,7 +5,8 @@ import {
   checkFraming,
   type Framing,
   hasFields,
-  shown,
+  OptionError,
+  optionChecks,
   type Time,
 } from "@rdmakit/protocol"
 
@@ -85,18 +86,12 @@ export interface TcpConfig {
 export type TcpTransportOptions = Partial<TcpConfig> & Pick<TcpConfig, "controller">
 
 /** An option that TCP cannot work with. */
-export class TcpTransportError extends Error {
+export class TcpTransportError extends OptionError {
   readonly _tag = "TcpTransportError"
   override readonly name = "TcpTransportError"
-  readonly option: string
-  readonly value: unknown
-  readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
-    super(`tcp: ${option} is ${shown(value)}, expected ${expected}`)
-    this.option = option
-    this.value = value
-    this.expected = expected
+    super("tcp", option, value, expected)
   }
 }
 
@@ -116,9 +111,7 @@ export const tcpFraming: Framing = {
   pfcBytes: 84,
 }
 
-const check = (option: string, value: unknown, legal: boolean, expected: string): void => {
-  if (!legal) throw new TcpTransportError(option, value, expected)
-}
+const { check } = optionChecks(TcpTransportError)
 
 /** Options that are whole numbers, by the least that they may be. */
 const integers = [
