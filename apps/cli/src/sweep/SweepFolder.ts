@@ -81,23 +81,23 @@ export const openSweepFolder = Effect.fnUntraced(function* (
   const anew = found === undefined || force
   const whetherOrNot = { force: true }
   const removeRuns = Effect.gen(function* () {
+    if (!(yield* files.exists(runs))) return
     for (const entry of yield* files.readDirectory(runs)) {
       if (/^\d+\.json$/.test(entry)) yield* files.remove(path.join(runs, entry), whetherOrNot)
     }
   })
   const done = yield* Effect.gen(function* () {
-    yield* files.makeDirectory(runs, { recursive: true })
-    for (const file of [RUNS_FILE, AGGREGATE_FILE]) {
-      const entry = path.join(target, file)
-      if (anew) yield* files.remove(entry, whetherOrNot)
-    }
+    yield* files.makeDirectory(target, { recursive: true })
     if (anew) {
+      for (const file of [RUNS_FILE, AGGREGATE_FILE]) yield* files.remove(path.join(target, file), whetherOrNot)
       // Runs go before their manifest does: a folder never says of runs that they are of a sweep they are not of.
       yield* removeRuns
       yield* writeWhole(files, path, manifestFile, wanted, remember)
       // What another sweep has kept before it could see that the folder is ours.
       yield* removeRuns
     }
+    // After the manifest: without one it would be a folder with other things.
+    yield* files.makeDirectory(runs, { recursive: true })
     for (const folder of [target, runs]) {
       for (const entry of yield* files.readDirectory(folder)) {
         if (UNFINISHED.test(entry)) yield* files.remove(path.join(folder, entry), whetherOrNot)
@@ -106,9 +106,7 @@ export const openSweepFolder = Effect.fnUntraced(function* (
     const kept = new Map<number, RunRecord>()
     if (anew) return kept
     for (const run of plan) {
-      const file = path.join(runs, runFile(run.index))
-      if (!(yield* files.exists(file))) continue
-      const record = recordIn(yield* files.readFileString(file), run)
+      const record = recordIn(yield* textIn(path.join(runs, runFile(run.index))), run)
       if (record !== undefined) kept.set(run.index, record)
     }
     return kept
@@ -124,10 +122,9 @@ export const openSweepFolder = Effect.fnUntraced(function* (
     return yield* new Refused({ message, hint: `nothing more is written there; ${ELSEWHERE}` })
   })
   const write = (folder: string, shown: string, file: string, text: string) =>
-    writeWhole(files, path, path.join(folder, file), text, () => isOurs).pipe(
-      // Another sweep that begins in the folder takes away what is not whole: once more tells whether it has begun anew.
-      Effect.retry({ times: 1, while: (error) => error._tag !== "Refused" }),
-      Effect.mapError(refusedIn(shown)),
+    Effect.mapError(
+      writeWhole(files, path, path.join(folder, file), text, () => isOurs),
+      refusedIn(shown),
     )
   let isEmpty = anew
   const keep = Effect.fnUntraced(function* (record: RunRecord) {
@@ -148,18 +145,22 @@ const manifestText = (manifest: Manifest): string => `${JSON.stringify(manifest,
  * A file that is seen when all of it is there, whenever the process ends.
  * @param look at it before it is seen; it is not, when that fails
  */
-const writeWhole = Effect.fnUntraced(function* <E>(
-  files: FileSystem.FileSystem,
-  path: Path.Path,
-  file: string,
-  text: string,
-  look: (staged: string) => Effect.Effect<void, E>,
-) {
-  const staged = path.join(path.dirname(file), `.${path.basename(file)}-${process.pid}-unfinished`)
-  yield* files.writeFileString(staged, text)
-  yield* Effect.tapError(look(staged), () => Effect.ignore(files.remove(staged)))
-  yield* files.rename(staged, file)
-})
+const writeWhole = Effect.fnUntraced(
+  function* <E>(
+    files: FileSystem.FileSystem,
+    path: Path.Path,
+    file: string,
+    text: string,
+    look: (staged: string) => Effect.Effect<void, E>,
+  ) {
+    const staged = path.join(path.dirname(file), `.${path.basename(file)}-${process.pid}-unfinished`)
+    yield* files.writeFileString(staged, text)
+    yield* Effect.tapError(look(staged), () => Effect.ignore(files.remove(staged)))
+    yield* files.rename(staged, file)
+  },
+  // Another sweep that begins in the folder takes away what is not whole: once more tells whether it has begun anew.
+  Effect.retry({ times: 1, while: (error) => !(error instanceof Refused) }),
+)
 
 /** Tells a file from any other that has its name after it: both are there for a moment, the new one staged. */
 const identityOf = (files: FileSystem.FileSystem, file: string) =>
@@ -184,10 +185,10 @@ const contentOf = Effect.fnUntraced(function* (target: string, name: string) {
   const path = yield* Path.Path
   for (const [entry, expected] of expectedTypes) {
     if (!entries.includes(entry)) continue
-    const { type } = yield* Effect.mapError(files.stat(path.join(target, entry)), cannotWrite(name))
-    if (type === expected) continue
-    const [found, wanted] = expected === "File" ? ["no file", "a file"] : ["no folder", "a folder"]
-    return yield* new Refused({ message: `${name}/${entry}: found ${found}, expected ${wanted}`, hint: ELSEWHERE })
+    const found = yield* Effect.option(files.stat(path.join(target, entry)))
+    if (found._tag === "None" || found.value.type === expected) continue
+    const kind = expected === "File" ? "file" : "folder"
+    return yield* new Refused({ message: `${name}/${entry}: found no ${kind}, expected a ${kind}`, hint: ELSEWHERE })
   }
   return entries.sort()
 })
