@@ -40,6 +40,7 @@ export type {
   Sge,
 } from "./Verbs.ts"
 export { Access, QpState, WcOpcode, WcStatus, WrOpcode } from "./Verbs.ts"
+export { blankCompletion, blankSettings, completionOpcodes } from "./VerbsDefaults.ts"
 export type {
   Adapter,
   AddressVector,

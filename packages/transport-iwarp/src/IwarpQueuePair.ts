@@ -1,4 +1,5 @@
 import {
+  completionOpcodes,
   NEVER,
   type QpSettings,
   QpState,
@@ -19,7 +20,6 @@ import { Inbound } from "./rdmap/Inbound.ts"
 import { Outbound } from "./rdmap/Outbound.ts"
 import { Receives } from "./rdmap/Receives.ts"
 import { Requester } from "./rdmap/Requester.ts"
-import { completionOpcodes } from "./rdmap/SendWork.ts"
 import { SegmentReader } from "./SegmentReader.ts"
 import { SegmentWriter } from "./SegmentWriter.ts"
 

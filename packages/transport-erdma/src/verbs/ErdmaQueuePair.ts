@@ -1,5 +1,6 @@
 import { Opcode, type Packet } from "@rdmakit/packet"
 import {
+  completionOpcodes,
   makeAck,
   NEVER,
   type PathInfo,
@@ -15,16 +16,7 @@ import {
   type VerbsEvent,
   WcOpcode,
 } from "@rdmakit/protocol"
-import {
-  Cause,
-  Context,
-  completionOpcodes,
-  Inbound,
-  isProtection,
-  Outbound,
-  Receives,
-  Requester,
-} from "@rdmakit/transport-iwarp/rdmap"
+import { Cause, Context, Inbound, isProtection, Outbound, Receives, Requester } from "@rdmakit/transport-iwarp/rdmap"
 import type { TcpConfig } from "@rdmakit/transport-tcp"
 import { VXLAN_PORT } from "../Overlay.ts"
 import { causeOf, ErdmaStream, isTerminate } from "./ErdmaStream.ts"

@@ -1,5 +1,6 @@
 import {
-  type Completion,
+  blankCompletion,
+  blankSettings,
   type Memory,
   type MemoryUser,
   type QpAsyncEvent,
@@ -10,16 +11,12 @@ import {
   type VerbsEngineOptions,
   type VerbsEvent,
   type WcOpcode,
-  WcStatus,
+  type WcStatus,
 } from "@rdmakit/protocol"
 import { PathHeader } from "./PathHeader.ts"
 import type { VerbsConfig } from "./VerbsOptions.ts"
 
 export type Settings = { -readonly [K in keyof QpSettings]: QpSettings[K] }
-
-/** The default partition, full membership (IBTA 1.7 §10.9). */
-const DEFAULT_PARTITION = 0xffff
-const PATH_MTU_MAX = 4096
 
 /** How a half of a queue pair ended what cannot go on. */
 export const Break = { None: 0, /** The queue pair goes to the error state. */ Error: 1, SendError: 2 } as const
@@ -50,11 +47,11 @@ export class QueuePairContext {
     this.config = config
     this.signalAll = options.signalAll
     this.sharedReceives = options.sharedReceives
-    this.settings = freshSettings()
+    this.settings = { ...blankSettings }
   }
 
   restoreSettings(): void {
-    Object.assign(this.settings, freshSettings())
+    Object.assign(this.settings, blankSettings)
   }
 
   tell(event: VerbsEvent): void {
@@ -80,38 +77,7 @@ export class QueuePairContext {
       type: "completion",
       queue,
       solicited: true,
-      completion: { ...blank, id, status, opcode, qpn: this.qpn },
+      completion: { ...blankCompletion, id, status, opcode, qpn: this.qpn },
     })
   }
 }
-
-/** A completion that says nothing. */
-export const blank: Completion = {
-  id: 0,
-  status: WcStatus.Success,
-  opcode: 0,
-  byteLength: 0,
-  immediate: undefined,
-  invalidatedKey: undefined,
-  qpn: 0,
-  sourceQp: 0,
-  grh: false,
-  vendorError: 0,
-}
-
-const freshSettings = (): Settings => ({
-  accessFlags: 0,
-  partition: DEFAULT_PARTITION,
-  queueKey: 0,
-  path: undefined,
-  pathMtuBytes: PATH_MTU_MAX,
-  destinationQp: 0,
-  receivePsn: 0,
-  sendPsn: 0,
-  responderResources: 0,
-  initiatorDepth: 0,
-  minRnrTimer: 0,
-  timeout: 0,
-  retryCount: 0,
-  rnrRetry: 0,
-})

@@ -1,6 +1,6 @@
-import { MemoryFault, type ReceiveRequest, WcOpcode, WcStatus } from "@rdmakit/protocol"
-import { blank, type QueuePairContext } from "./QueuePairContext.ts"
-import { bytesOf, SgeCursor } from "./SgeCursor.ts"
+import { blankCompletion, bytesOf, MemoryFault, type ReceiveRequest, WcOpcode, WcStatus } from "@rdmakit/protocol"
+import type { QueuePairContext } from "./QueuePairContext.ts"
+import { SgeCursor } from "./SgeCursor.ts"
 
 /** Receives that have left are cut off the front of the array once there are this many, and half of it. */
 const SLACK = 64
@@ -88,7 +88,7 @@ export class ReceiveSide {
       queue: "receive",
       solicited,
       completion: {
-        ...blank,
+        ...blankCompletion,
         id,
         opcode,
         byteLength,

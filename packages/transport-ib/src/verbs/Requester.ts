@@ -1,9 +1,19 @@
 import { Flag, Layout, type Packet, PSN_MASK } from "@rdmakit/packet"
-import { Access, MemoryFault, QpState, type SendRequest, type Time, WcStatus, WrOpcode } from "@rdmakit/protocol"
+import {
+  Access,
+  blankCompletion,
+  completionOpcodes,
+  MemoryFault,
+  QpState,
+  type SendRequest,
+  type Time,
+  WcStatus,
+  WrOpcode,
+} from "@rdmakit/protocol"
 import { Bth, frameBytes, UC } from "./Bth.ts"
 import type { Pacing } from "./Pacing.ts"
-import { Break, blank, type QueuePairContext } from "./QueuePairContext.ts"
-import { completionOpcodes, Kind, SendQueue, type SendWork } from "./SendQueue.ts"
+import { Break, type QueuePairContext } from "./QueuePairContext.ts"
+import { Kind, SendQueue, type SendWork } from "./SendQueue.ts"
 import { checkSges, SgeCursor } from "./SgeCursor.ts"
 
 const { EXT } = Layout
@@ -161,7 +171,7 @@ export abstract class Requester {
       type: "completion",
       queue: "send",
       solicited: false,
-      completion: { ...blank, id: request.id, opcode, byteLength: bytes, qpn: context.qpn },
+      completion: { ...blankCompletion, id: request.id, opcode, byteLength: bytes, qpn: context.qpn },
     })
   }
 

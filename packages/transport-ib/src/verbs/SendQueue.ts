@@ -1,6 +1,5 @@
 import { packetsOf } from "@rdmakit/packet"
-import { type SendRequest, WcOpcode, WcStatus, WrOpcode } from "@rdmakit/protocol"
-import { bytesOf } from "./SgeCursor.ts"
+import { bytesOf, type SendRequest, WcStatus, WrOpcode } from "@rdmakit/protocol"
 
 /** What a work request comes to on the wire. */
 export const Kind = {
@@ -27,21 +26,6 @@ const kinds: Readonly<Record<WrOpcode, Kind>> = {
   [WrOpcode.BindMw]: Kind.Local,
   [WrOpcode.SendWithInv]: Kind.Message,
   [WrOpcode.AtomicWrite]: Kind.AtomicWrite,
-}
-
-/** What its completion is called. */
-export const completionOpcodes: Readonly<Record<WrOpcode, WcOpcode>> = {
-  [WrOpcode.RdmaWrite]: WcOpcode.RdmaWrite,
-  [WrOpcode.RdmaWriteWithImm]: WcOpcode.RdmaWrite,
-  [WrOpcode.Send]: WcOpcode.Send,
-  [WrOpcode.SendWithImm]: WcOpcode.Send,
-  [WrOpcode.RdmaRead]: WcOpcode.RdmaRead,
-  [WrOpcode.AtomicCmpAndSwp]: WcOpcode.CompSwap,
-  [WrOpcode.AtomicFetchAndAdd]: WcOpcode.FetchAdd,
-  [WrOpcode.LocalInv]: WcOpcode.LocalInv,
-  [WrOpcode.BindMw]: WcOpcode.BindMw,
-  [WrOpcode.SendWithInv]: WcOpcode.Send,
-  [WrOpcode.AtomicWrite]: WcOpcode.AtomicWrite,
 }
 
 const TWO_32 = 2 ** 32

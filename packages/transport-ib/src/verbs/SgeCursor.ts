@@ -2,13 +2,6 @@ import { type Memory, MemoryFault, type MemoryUser, type Sge } from "@rdmakit/pr
 
 const NONE: ReadonlyArray<Sge> = []
 
-/** Bytes in a list of scatter-gather elements. */
-export const bytesOf = (sges: ReadonlyArray<Sge>): number => {
-  let bytes = 0
-  for (let index = 0; index < sges.length; index++) bytes += sges[index]!.length
-  return bytes
-}
-
 /** Reads and writes a list of scatter-gather elements as one stretch of bytes; quickest where it left off. */
 export class SgeCursor {
   private sges: ReadonlyArray<Sge> = NONE

@@ -1,5 +1,6 @@
 import { Layout, Opcode, type Packet } from "@rdmakit/packet"
 import {
+  completionOpcodes,
   NEVER,
   type QpSettings,
   QpState,
@@ -19,7 +20,6 @@ import { Pacing } from "./Pacing.ts"
 import { Break, QueuePairContext } from "./QueuePairContext.ts"
 import { ReceiveSide } from "./ReceiveSide.ts"
 import type { Requester } from "./Requester.ts"
-import { completionOpcodes } from "./SendQueue.ts"
 import type { VerbsConfig } from "./VerbsOptions.ts"
 
 /** Full membership of a partition, in its key (IBTA 1.7 §10.9). */

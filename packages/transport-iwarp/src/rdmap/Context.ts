@@ -1,4 +1,6 @@
 import {
+  blankCompletion,
+  blankSettings,
   type Completion,
   type Memory,
   type MemoryUser,
@@ -8,14 +10,11 @@ import {
   type VerbsEngineOptions,
   type VerbsEvent,
   type WcOpcode,
-  WcStatus,
 } from "@rdmakit/protocol"
 import type { Cause } from "./Cause.ts"
 import type { Dialect, Failure } from "./Dialect.ts"
 
 export type Settings = { -readonly [K in keyof QpSettings]: QpSettings[K] }
-
-const PATH_MTU_MAX = 4096
 
 /** What the parts of one queue pair share: who it is, its state and settings, and what it has to tell. */
 export class Context {
@@ -25,7 +24,7 @@ export class Context {
   readonly signalAll: boolean
   readonly dialect: Dialect
   state: QpState = QpState.Reset
-  readonly settings: Settings = freshSettings()
+  readonly settings: Settings = { ...blankSettings }
   /** Something ended the connection, and the peer is told why; the queue pair acts on it before the call returns. */
   broken: Cause | undefined = undefined
   private events: Array<VerbsEvent> = []
@@ -42,7 +41,7 @@ export class Context {
   reset(): void {
     this.state = QpState.Reset
     this.broken = undefined
-    Object.assign(this.settings, freshSettings())
+    Object.assign(this.settings, blankSettings)
   }
 
   raise(event: QpAsyncEvent): void {
@@ -64,7 +63,7 @@ export class Context {
       type: "completion",
       queue,
       solicited,
-      completion: { ...blank, qpn: this.qpn, ...completion },
+      completion: { ...blankCompletion, qpn: this.qpn, ...completion },
     })
   }
 
@@ -73,33 +72,3 @@ export class Context {
     this.tell(queue, true, { id, opcode, status: failure.status, vendorError: failure.vendorError })
   }
 }
-
-const blank: Completion = {
-  id: 0,
-  status: WcStatus.Success,
-  opcode: 0,
-  byteLength: 0,
-  immediate: undefined,
-  invalidatedKey: undefined,
-  qpn: 0,
-  sourceQp: 0,
-  grh: false,
-  vendorError: 0,
-}
-
-const freshSettings = (): Settings => ({
-  accessFlags: 0,
-  partition: 0xffff,
-  queueKey: 0,
-  path: undefined,
-  pathMtuBytes: PATH_MTU_MAX,
-  destinationQp: 0,
-  receivePsn: 0,
-  sendPsn: 0,
-  responderResources: 0,
-  initiatorDepth: 0,
-  minRnrTimer: 0,
-  timeout: 0,
-  retryCount: 0,
-  rnrRetry: 0,
-})

@@ -1,6 +1,7 @@
 import {
   Access,
   checkSges,
+  completionOpcodes,
   MemoryFault,
   moveSges,
   QpState,
@@ -13,7 +14,7 @@ import { Cause } from "./Cause.ts"
 import type { Context } from "./Context.ts"
 import type { Failure, MessageStream } from "./Dialect.ts"
 import type { Outbound, Outgoing } from "./Outbound.ts"
-import { completionOpcodes, Kind, SendWork } from "./SendWork.ts"
+import { Kind, SendWork } from "./SendWork.ts"
 
 const ATOMIC_BYTES = 8
 

@@ -1,4 +1,4 @@
-import { bytesOf, type SendRequest, WcOpcode, WrOpcode } from "@rdmakit/protocol"
+import { bytesOf, type SendRequest, WrOpcode } from "@rdmakit/protocol"
 import type { Failure } from "./Dialect.ts"
 
 /** What a work request comes to. */
@@ -27,21 +27,6 @@ const kinds: Readonly<Record<WrOpcode, Kind>> = {
   [WrOpcode.BindMw]: Kind.Unknown,
   [WrOpcode.SendWithInv]: Kind.Message,
   [WrOpcode.AtomicWrite]: Kind.Unknown,
-}
-
-/** What its completion is called (erdma_cq.c: wc_mapping_table). */
-export const completionOpcodes: Readonly<Record<WrOpcode, WcOpcode>> = {
-  [WrOpcode.RdmaWrite]: WcOpcode.RdmaWrite,
-  [WrOpcode.RdmaWriteWithImm]: WcOpcode.RdmaWrite,
-  [WrOpcode.Send]: WcOpcode.Send,
-  [WrOpcode.SendWithImm]: WcOpcode.Send,
-  [WrOpcode.RdmaRead]: WcOpcode.RdmaRead,
-  [WrOpcode.AtomicCmpAndSwp]: WcOpcode.CompSwap,
-  [WrOpcode.AtomicFetchAndAdd]: WcOpcode.FetchAdd,
-  [WrOpcode.LocalInv]: WcOpcode.LocalInv,
-  [WrOpcode.BindMw]: WcOpcode.BindMw,
-  [WrOpcode.SendWithInv]: WcOpcode.Send,
-  [WrOpcode.AtomicWrite]: WcOpcode.AtomicWrite,
 }
 
 /** A send work request on its way through the queue. */

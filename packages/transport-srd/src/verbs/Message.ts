@@ -1,4 +1,4 @@
-import { bytesOf, type SendRequest, WcOpcode, WrOpcode } from "@rdmakit/protocol"
+import { bytesOf, type SendRequest, WrOpcode } from "@rdmakit/protocol"
 import { EfaStatus } from "./EfaStatus.ts"
 import { Bit, Operation } from "./Operation.ts"
 import type { Peer } from "./Peer.ts"
@@ -119,19 +119,4 @@ export const segmentOf = (opcode: WrOpcode): number => {
     default:
       return 0
   }
-}
-
-/** What its completion is called. */
-export const completionOpcodes: Readonly<Record<WrOpcode, WcOpcode>> = {
-  [WrOpcode.RdmaWrite]: WcOpcode.RdmaWrite,
-  [WrOpcode.RdmaWriteWithImm]: WcOpcode.RdmaWrite,
-  [WrOpcode.Send]: WcOpcode.Send,
-  [WrOpcode.SendWithImm]: WcOpcode.Send,
-  [WrOpcode.RdmaRead]: WcOpcode.RdmaRead,
-  [WrOpcode.AtomicCmpAndSwp]: WcOpcode.CompSwap,
-  [WrOpcode.AtomicFetchAndAdd]: WcOpcode.FetchAdd,
-  [WrOpcode.LocalInv]: WcOpcode.LocalInv,
-  [WrOpcode.BindMw]: WcOpcode.BindMw,
-  [WrOpcode.SendWithInv]: WcOpcode.Send,
-  [WrOpcode.AtomicWrite]: WcOpcode.AtomicWrite,
 }

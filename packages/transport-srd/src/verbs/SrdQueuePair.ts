@@ -1,8 +1,10 @@
 import {
   Access,
+  blankCompletion,
   bytesOf,
   type Completion,
   checkSges,
+  completionOpcodes,
   type Memory,
   MemoryFault,
   type MemoryUser,
@@ -17,11 +19,10 @@ import {
   type VerbsEngineOptions,
   type VerbsEvent,
   WcOpcode,
-  WcStatus,
 } from "@rdmakit/protocol"
 import type { Carrier } from "./Carrier.ts"
 import { EfaStatus, wcStatusOf } from "./EfaStatus.ts"
-import { completionOpcodes, Message, segmentOf } from "./Message.ts"
+import { Message, segmentOf } from "./Message.ts"
 import { Bit, Operation } from "./Operation.ts"
 import { Receives } from "./Receives.ts"
 
@@ -217,7 +218,7 @@ export class SrdQueuePair implements VerbsEngine {
     const { id, opcode, signaled } = request
     const failed = status !== EfaStatus.Ok
     if (!failed && !signaled && !this.signalAll) return
-    const completion = { ...blank, id, opcode: completionOpcodes[opcode], qpn: this.qpn }
+    const completion = { ...blankCompletion, id, opcode: completionOpcodes[opcode], qpn: this.qpn }
     this.carrier.tell({
       type: "completion",
       queue: "send",
@@ -235,7 +236,7 @@ export class SrdQueuePair implements VerbsEngine {
   }
 
   tellArrival(solicited: boolean, arrival: Partial<Completion>): void {
-    const completion = { ...blank, qpn: this.qpn, ...arrival }
+    const completion = { ...blankCompletion, qpn: this.qpn, ...arrival }
     this.carrier.tell({ type: "completion", queue: "receive", solicited, completion })
   }
 
@@ -284,17 +285,4 @@ export class SrdQueuePair implements VerbsEngine {
   pollEvent(): VerbsEvent | undefined {
     return undefined
   }
-}
-
-const blank: Completion = {
-  id: 0,
-  status: WcStatus.Success,
-  opcode: 0,
-  byteLength: 0,
-  immediate: undefined,
-  invalidatedKey: undefined,
-  qpn: 0,
-  sourceQp: 0,
-  grh: false,
-  vendorError: 0,
 }
