@@ -22,7 +22,7 @@ export class NewReno extends TcpWindow {
    * the limit. A mark leaves half of the window (RFC 3168 §6.1.2).
    */
   protected reduce(lost: boolean): number {
-    const segments = lost ? Math.min(this.segments, this.flightBytes / this.segmentBytes) : this.segments
+    const segments = lost ? Math.min(this.segments, this.flight.bytes / this.segmentBytes) : this.segments
     return segments * this.beta
   }
 

@@ -1,4 +1,4 @@
-import { type Ack, AckController, NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
+import { type Ack, AckController, FlightSize, NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
 import { HyStart } from "./HyStart.ts"
 import { RoundTrip } from "./RoundTrip.ts"
 import type { TcpOptions } from "./TcpOptions.ts"
@@ -50,17 +50,7 @@ export abstract class TcpWindow extends AckController {
   private restarting = false
   /** What was acknowledged at the last timeout; -1 before the first. */
   private timedOutAt = -1
-  /**
-   * FlightSize (RFC 5681 §2), bytes: sent, and not acknowledged in sequence. What duplicate acknowledgements let go is no
-   * part of it (Limited Transmit, §3.2). It is kept up outside of recoveries alone, which need it not.
-   */
-  protected flightBytes: number = 0
-  /** End of what was sent, as far as it counts. */
-  private sentEnd: number = 0
-  /** Nothing new was acknowledged last. */
-  private duplicates = false
-  private acknowledged = 0
-  private highestSent = 0
+  protected readonly flight = new FlightSize()
   private marks = 0
   private losses = 0
   private timeouts = 0
@@ -90,10 +80,7 @@ export abstract class TcpWindow extends AckController {
     const silencePs = now - this.sentPs
     if (silencePs > this.leastTimeoutPs && silencePs > this.roundTrip.timeoutPs) this.afterIdle()
     this.sentPs = now
-    // Neither Limited Transmit, nor what a recovery sends again.
-    if (this.duplicates || this.acknowledged < this.recoverUntil) return
-    this.sentEnd += bytes
-    this.flightBytes = this.sentEnd - this.acknowledged
+    this.flight.onSent(bytes, this.recoverUntil)
   }
 
   /**
@@ -108,15 +95,7 @@ export abstract class TcpWindow extends AckController {
 
   onAck(now: Time, ack: Ack): boolean {
     const { sequence, sent, bytes, rttPs } = ack
-    const duplicate = bytes === 0 && sequence <= this.acknowledged
-    if (sequence > this.acknowledged) this.acknowledged = sequence
-    if (sent > this.highestSent) this.highestSent = sent
-    if (!duplicate || !this.duplicates) {
-      // `sent` has fallen where this acknowledgement makes the transport go back: the loss that follows is of what was out.
-      this.flightBytes = Math.max(this.sentEnd, sent) - this.acknowledged
-      this.sentEnd = sent
-    }
-    this.duplicates = duplicate
+    this.flight.onAck(ack)
     if (rttPs > 0) this.roundTrip.sample(rttPs)
     if (ack.congestion) {
       this.marks++
@@ -158,7 +137,7 @@ export abstract class TcpWindow extends AckController {
 
   /** RFC 3168 §6.1.2: once for a window of data, and down to a single segment (RFC 9438 §4.6, figure 5). */
   private marked(): boolean {
-    this.reducedUntil = this.highestSent
+    this.reducedUntil = this.flight.highest
     this.restarting = false
     const left = this.reduce(false)
     this.setThreshold(left)
@@ -167,15 +146,16 @@ export abstract class TcpWindow extends AckController {
   }
 
   override onLoss(_now: Time, timeout: boolean): boolean {
-    if (this.acknowledged < this.recoverUntil && !timeout) return false
+    if (this.flight.acknowledged < this.recoverUntil && !timeout) return false
     // A window of data is answered once, be it marked, lost or both (RFC 3168 §6.1.2); another timeout of the same data
     // leaves the threshold (RFC 5681 §3.1), also where none of them was ever acknowledged.
-    const again = this.acknowledged < this.reducedUntil || (timeout && this.acknowledged === this.timedOutAt)
-    this.recoverUntil = this.highestSent
-    this.reducedUntil = this.highestSent
+    const again =
+      this.flight.acknowledged < this.reducedUntil || (timeout && this.flight.acknowledged === this.timedOutAt)
+    this.recoverUntil = this.flight.highest
+    this.reducedUntil = this.flight.highest
     if (!again) this.setThreshold(this.reduce(true))
     if (timeout) {
-      this.timedOutAt = this.acknowledged
+      this.timedOutAt = this.flight.acknowledged
       this.timeouts++
       this.restarting = true
       this.setWindow(LOSS_WINDOW)

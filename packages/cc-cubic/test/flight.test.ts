@@ -93,3 +93,16 @@ it("cubic goes by the window (RFC 9438 §4.6)", () => {
   controller.onLoss(0, false)
   expect(segmentsLeft(controller)).toEqual([70, 70])
 })
+
+describe.each(["newreno", "cubic"] as const)("%s, a timeout of a whole flight", (variant) => {
+  it("sends all of it in a slow start of its own, a segment for an acknowledgement (RFC 6582 §3.2, RFC 3465 §2.3)", () => {
+    const controller = sending(20, variant)
+    // Nothing of what was out has been acknowledged: `recover` is the highest byte transmitted all the same.
+    controller.onLoss(0, true)
+    controller.onSent(0, 1000)
+    controller.onAck(0, ack(5000, 5000, false, 5000))
+    expect(segmentsLeft(controller)[0]).toBe(2)
+    controller.onAck(0, ack(20_000, 20_000, false, 15_000))
+    expect(segmentsLeft(controller)[0]).toBeGreaterThan(3)
+  })
+})

@@ -1,4 +1,4 @@
-import { type Ack, AckController, type PathInfo, type Time } from "@rdmakit/protocol"
+import { type Ack, AckController, FlightSize, type PathInfo, type Time } from "@rdmakit/protocol"
 import { type DctcpPaperOptions, defaults } from "./DctcpOptions.ts"
 
 /** Bits in a byte times ps in a second. */
@@ -46,17 +46,7 @@ export class DctcpPaper extends AckController {
   private recoverUntil = 0
   /** What was acknowledged at the last timeout; -1 before the first. */
   private timedOutAt = -1
-  /**
-   * FlightSize (RFC 5681 §2), bytes: sent, and not acknowledged in sequence. What duplicate acknowledgements let go is no
-   * part of it (Limited Transmit, §3.2). It is kept up outside of recoveries alone, which need it not.
-   */
-  private flightBytes: number = 0
-  /** End of what was sent, as far as it counts. */
-  private sentEnd: number = 0
-  /** Nothing new was acknowledged last. */
-  private duplicates = false
-  private acknowledged = 0
-  private highestSent = 0
+  private readonly flight = new FlightSize()
 
   private estimates = 0
   private marks = 0
@@ -82,23 +72,12 @@ export class DctcpPaper extends AckController {
   }
 
   override onSent(_now: Time, bytes: number): void {
-    // Neither Limited Transmit, nor what a recovery sends again.
-    if (this.duplicates || this.acknowledged < this.recoverUntil) return
-    this.sentEnd += bytes
-    this.flightBytes = this.sentEnd - this.acknowledged
+    this.flight.onSent(bytes, this.recoverUntil)
   }
 
   onAck(_now: Time, ack: Ack): boolean {
     const { sequence, sent, bytes } = ack
-    const duplicate = bytes === 0 && sequence <= this.acknowledged
-    if (sequence > this.acknowledged) this.acknowledged = sequence
-    if (sent > this.highestSent) this.highestSent = sent
-    if (!duplicate || !this.duplicates) {
-      // `sent` has fallen where this acknowledgement makes the transport go back: the loss that follows is of what was out.
-      this.flightBytes = Math.max(this.sentEnd, sent) - this.acknowledged
-      this.sentEnd = sent
-    }
-    this.duplicates = duplicate
+    this.flight.onAck(ack)
     this.ackedBytes += bytes
     if (ack.congestion) {
       this.markedBytes += bytes
@@ -117,18 +96,19 @@ export class DctcpPaper extends AckController {
 
   /** RFC 8257 §3.5: a loss is met as by TCP, which halves what was out (RFC 5681 §3.1, eq. 4). */
   override onLoss(_now: Time, timeout: boolean): boolean {
-    const again = this.acknowledged < this.recoverUntil || (timeout && this.acknowledged === this.timedOutAt)
+    const again =
+      this.flight.acknowledged < this.recoverUntil || (timeout && this.flight.acknowledged === this.timedOutAt)
     if (again && !timeout) return false
     this.losses++
-    this.recoverUntil = this.highestSent
-    this.reducedUntil = this.highestSent
+    this.recoverUntil = this.flight.highest
+    this.reducedUntil = this.flight.highest
     // Another timeout of the same data leaves the threshold (RFC 5681 §3.1).
     if (!again) {
-      const outBytes = Math.min(this.flightBytes, this.windowBytes)
+      const outBytes = Math.min(this.flight.bytes, this.windowBytes)
       this.thresholdBytes = Math.max(outBytes / 2, this.minWindowBytes)
     }
     if (timeout) {
-      this.timedOutAt = this.acknowledged
+      this.timedOutAt = this.flight.acknowledged
       this.setWindow(this.packetBytes, 1)
     } else this.setWindow(this.thresholdBytes, this.minWindowBytes)
     return true

@@ -3,6 +3,7 @@ export type { Ack, Controller, ControllerFactory, Feedback, PathInfo } from "./C
 export { makeAck, TELEMETRY_FIELDS } from "./Controller.ts"
 export { ControllerFault, checkController } from "./ControllerFault.ts"
 export type { Engine, QueuePair } from "./Engine.ts"
+export { FlightSize } from "./FlightSize.ts"
 export type { FlowAddress, FlowCommand, FlowEngine, FlowEvent, FlowOctets, FlowTransport, Framing } from "./Flow.ts"
 export type { Memory, MemoryUser } from "./Memory.ts"
 export { MemoryFault } from "./Memory.ts"
