@@ -4,6 +4,7 @@ import { HostNic, type HostNicOptions } from "./HostNic.ts"
 import { PaceHeap } from "./PaceHeap.ts"
 import { NOWHERE, type Placed } from "./Placed.ts"
 import { Ring } from "./Ring.ts"
+import { rehearse } from "./rehearse.ts"
 
 const PRIORITIES = 8
 
@@ -51,6 +52,7 @@ export class ReadyListNic<Command, Event> extends HostNic<Command, Event> {
 
   constructor(options: HostNicOptions<Command, Event>) {
     super(options)
+    rehearse()
     // Ports of switches have none; a hole would be another kind of array.
     const nobody = new PortList<NicQueuePair<Command, Event>>()
     const lists = Array.from(
@@ -102,7 +104,11 @@ export class ReadyListNic<Command, Event> extends HostNic<Command, Event> {
       const endpoint = list.paced.pop()
       list.push(endpoint.priority, endpoint)
     }
-    for (let open = list.mask & ~paused; open !== 0; open = list.mask & ~paused) {
+    // One expression tells what is open, the first time and the next: what only a second turn ran would be new to the compiler.
+    const allowed = ~paused
+    for (;;) {
+      const open = list.mask & allowed
+      if (open === 0) break
       const handle = this.tryTake(now, list, list.shift(31 - Math.clz32(open)))
       if (handle >= 0) return handle
     }

@@ -14,6 +14,7 @@ const SLOTS = 1 << 12
 const LIST_AT_FIRST = 1 << 12
 const PUSHED_AT_FIRST = 1 << 16
 const MASK = SLOTS - 1
+const REHEARSALS = 40
 /** Keys stay exact below this. */
 const SLOT_PS_MAX = 2 ** 20
 
@@ -80,6 +81,25 @@ export class EventQueue {
     // Known to be a double from the first event on: times outgrow small integers in the middle of a run.
     this.start = NEVER
     this.start = 0
+    this.rehearse()
+  }
+
+  /**
+   * Does what is rare, before there is compiled code that it would make void (docs/adr/0007), and so often that it is
+   * noted: events in the wheel and beyond come and go, some so far that slots outgrow small integers. All is as it was then.
+   */
+  private rehearse(): void {
+    for (let round = 0; round < REHEARSALS; round++) {
+      for (const slots of [0, 1, 2 * SLOTS, 4 * SLOTS, 3 * SLOTS, 3 * SLOTS, 2 ** 33])
+        this.push(slots * this.slotPs, 0, 0)
+      for (let node = this.pop(NEVER); node >= 0; node = this.pop(NEVER)) this.release(node)
+      this.start = 0
+    }
+    this.cursor = 0
+    this.baseOrder = 0
+    this.nextOrder = 0
+    this.free = -1
+    this.fresh = this.fixed
   }
 
   /** Takes order numbers, `count` in a row; the first of them. */
