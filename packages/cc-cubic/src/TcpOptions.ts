@@ -1,4 +1,4 @@
-import { checkLineRate, hasFields, OptionError, optionChecks, type Time } from "@rdmakit/protocol"
+import { checkLineRate, checkMtu, hasFields, OptionError, optionChecks, type Time } from "@rdmakit/protocol"
 
 /** Congestion control of TCP. */
 export interface TcpOptions {
@@ -60,5 +60,5 @@ export const checkOptions = (options: TcpOptions): void => {
 /** Throws `TcpOptionsError` when the path has no line rate or no segment. */
 export const checkPath = (lineRateBps: number, mtuBytes: number): void => {
   checkLineRate(check, lineRateBps)
-  check("mtuBytes", mtuBytes, Number.isFinite(mtuBytes) && mtuBytes >= 1, "a finite size of at least 1 byte")
+  checkMtu(check, mtuBytes)
 }

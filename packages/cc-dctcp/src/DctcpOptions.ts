@@ -1,4 +1,13 @@
-import { checkBaseRtt, checkLineRate, hasFields, OptionError, optionChecks, type RateWindow } from "@rdmakit/protocol"
+import {
+  checkBaseRtt,
+  checkLineRate,
+  checkMtu,
+  hasFields,
+  OptionError,
+  optionChecks,
+  type PathInfo,
+  type RateWindow,
+} from "@rdmakit/protocol"
 
 /**
  * The window that bounds the bytes in flight of the rate form (HPCC §5.1 runs DCTCP with one).
@@ -88,10 +97,11 @@ export const checkOptions = (options: DctcpOptions): void => {
   )
 }
 
-/** Throws `DctcpOptionsError` when the path has no line rate or no base RTT, by which windows and rates are reckoned. */
-export const checkPath = (lineRateBps: number, baseRttPs: number): void => {
+/** Throws `DctcpOptionsError` when the path has no line rate, base RTT or packet, by which windows and rates are reckoned. */
+export const checkPath = ({ lineRateBps, baseRttPs, mtuBytes }: PathInfo): void => {
   checkLineRate(check, lineRateBps)
   checkBaseRtt(check, baseRttPs)
+  checkMtu(check, mtuBytes)
 }
 
 /** DCTCP §4, RFC 8257 §4.2, and run.py of HPCC's ns-3 code. */

@@ -7,8 +7,8 @@ import { DctcpPaper } from "./DctcpPaper.ts"
  * DCTCP, Data Center TCP: the sender slows down by how large a share of what it sent comes back marked (Alizadeh et al.,
  * SIGCOMM 2010).
  *
- * Throws `DctcpOptionsError` when an option is out of its range; `make` throws it when the path has no line rate or no
- * base RTT.
+ * Throws `DctcpOptionsError` when an option is out of its range; `make` throws it when the path has no line rate,
+ * base RTT or packet.
  */
 export const dctcp = (options: DctcpOptions): ControllerFactory => {
   checkOptions(options)
@@ -16,7 +16,7 @@ export const dctcp = (options: DctcpOptions): ControllerFactory => {
     name: `dctcp/${options.variant}`,
     needs: ["ecn"],
     make: (_now, path) => {
-      checkPath(path.lineRateBps, path.baseRttPs)
+      checkPath(path)
       return options.variant === "paper" ? new DctcpPaper(options, path) : new DctcpNs3(options, path)
     },
   }

@@ -70,6 +70,7 @@ describe("dctcp, options", () => {
     const factory = dctcp({ variant: "ns3" })
     expect(failure(() => factory.make(0, { ...path, lineRateBps: 0 }))).toMatchObject({ option: "lineRateBps" })
     expect(failure(() => factory.make(0, { ...path, baseRttPs: 0 }))).toMatchObject({ option: "baseRttPs" })
+    expect(failure(() => factory.make(0, { ...path, mtuBytes: Number.NaN }))).toMatchObject({ option: "mtuBytes" })
   })
 
   it("every preset is valid", () => {

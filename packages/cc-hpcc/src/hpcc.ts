@@ -1,9 +1,8 @@
-import type { ControllerFactory } from "@rdmakit/protocol"
+import { type ControllerFactory, sharedByPath } from "@rdmakit/protocol"
 import { windConstants } from "./ComputeWind.ts"
 import { HpccNs3, ns3Constants } from "./HpccNs3.ts"
 import { checkOptions, checkPath, type HpccOptions } from "./HpccOptions.ts"
 import { HpccPaper } from "./HpccPaper.ts"
-import { shared } from "./shared.ts"
 
 /** maxStage of the paper's form, where nothing else is asked for (HPCC §5.1). */
 const MAX_STAGE = 5
@@ -26,13 +25,13 @@ export const hpcc = (options: HpccOptions): ControllerFactory => {
 
 const makeOf = (options: HpccOptions): ControllerFactory["make"] => {
   if (options.variant === "paper") {
-    const constants = shared((path) => windConstants(options, path, MAX_STAGE))
+    const constants = sharedByPath((path) => windConstants(options, path, MAX_STAGE))
     return (_now, path) => {
       checkPath(path.lineRateBps, path.baseRttPs)
       return new HpccPaper(constants(path))
     }
   }
-  const constants = shared((path) => ns3Constants(options, path))
+  const constants = sharedByPath((path) => ns3Constants(options, path))
   return (_now, path) => {
     checkPath(path.lineRateBps, path.baseRttPs)
     return new HpccNs3(constants(path))

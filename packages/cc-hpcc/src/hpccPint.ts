@@ -1,12 +1,11 @@
 import { PintCodec } from "@rdmakit/packet"
-import type { ControllerFactory } from "@rdmakit/protocol"
+import { type ControllerFactory, sharedByPath } from "@rdmakit/protocol"
 import { GlibcRandom } from "@rdmakit/units"
 import { windConstants } from "./ComputeWind.ts"
 import { checkPath } from "./HpccOptions.ts"
 import { HpccPintNs3 } from "./HpccPintNs3.ts"
 import { checkPintOptions, type HpccPintOptions, pintDefaults } from "./HpccPintOptions.ts"
 import { HpccPintPaper } from "./HpccPintPaper.ts"
-import { shared } from "./shared.ts"
 
 /** maxStage of the paper's form, where nothing else is asked for. */
 const MAX_STAGE = 0
@@ -22,7 +21,7 @@ export const hpccPint = (options: HpccPintOptions): ControllerFactory => {
   checkPintOptions(options)
   const pintBase = options.logBase ?? pintDefaults.logBase
   const codec = new PintCodec(pintBase)
-  const constants = shared((path) => windConstants(options, path, MAX_STAGE))
+  const constants = sharedByPath((path) => windConstants(options, path, MAX_STAGE))
   return {
     name: `hpcc-pint/${options.variant}`,
     needs: ["pint"],

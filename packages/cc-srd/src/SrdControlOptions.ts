@@ -1,4 +1,12 @@
-import { OptionError } from "@rdmakit/protocol"
+import {
+  checkBaseRtt,
+  checkLineRate,
+  checkMtu,
+  hasFields,
+  OptionError,
+  optionChecks,
+  type PathInfo,
+} from "@rdmakit/protocol"
 
 /** How the congestion control of SRD behaves. Its numbers are rdmakit's own: AWS has published none of them. */
 export interface SrdControlOptions {
@@ -27,4 +35,32 @@ export class SrdControlError extends OptionError {
   constructor(option: string, value: unknown, expected: string) {
     super("srd", option, value, expected)
   }
+}
+
+const { check, checkAbove, checkInteger, checkShare } = optionChecks(SrdControlError)
+
+/** First bytes in flight, in bandwidth-delay products, where nothing else is asked for. */
+export const INITIAL_SHARE = 1
+
+/** Throws `SrdControlError` at the first option that is out of its range. */
+export const checkOptions = (options: SrdControlOptions): void => {
+  check("options", options, hasFields(options), "an object")
+  checkAbove("targetShare", options.targetShare, 0)
+  checkShare("beta", options.beta)
+  checkShare("increaseShare", options.increaseShare)
+  checkInteger("fastAfterRounds", options.fastAfterRounds, 0)
+  const { keepsUp = 0, initialShare = INITIAL_SHARE, mostShare = 2 } = options
+  const isShare = Number.isFinite(keepsUp) && keepsUp >= 0 && keepsUp <= 1
+  check("keepsUp", keepsUp, isShare, "a number of at least 0, at most 1")
+  checkAbove("initialShare", options.initialShare, 0)
+  const isAtLeastFirst = Number.isFinite(mostShare) && mostShare >= initialShare
+  check("mostShare", mostShare, isAtLeastFirst, "a finite number, at least initialShare")
+  checkAbove("leastPackets", options.leastPackets, 0)
+}
+
+/** Throws `SrdControlError` when the path has no line rate, base RTT or packet, by which windows and rates are reckoned. */
+export const checkPath = ({ lineRateBps, baseRttPs, mtuBytes }: PathInfo): void => {
+  checkLineRate(check, lineRateBps)
+  checkBaseRtt(check, baseRttPs)
+  checkMtu(check, mtuBytes)
 }

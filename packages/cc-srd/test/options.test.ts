@@ -56,6 +56,7 @@ describe("srd, options", () => {
   it("refuses a path without a line rate, or a base round trip", () => {
     expect(failure(() => srd().make(0, { ...path, lineRateBps: 0 }))).toMatchObject({ option: "lineRateBps" })
     expect(failure(() => srd().make(0, { ...path, baseRttPs: 0 }))).toMatchObject({ option: "baseRttPs" })
+    expect(failure(() => srd().make(0, { ...path, mtuBytes: Number.NaN }))).toMatchObject({ option: "mtuBytes" })
   })
 
   it("is the congestion control of a world, or a typed error", () => {

@@ -1,8 +1,18 @@
-import { type Ack, checkBaseRtt, checkLineRate, hasFields, OptionError, optionChecks } from "@rdmakit/protocol"
+import {
+  type Ack,
+  checkBaseRtt,
+  checkLineRate,
+  checkMtu,
+  hasFields,
+  OptionError,
+  optionChecks,
+  type PathInfo,
+} from "@rdmakit/protocol"
 
 /** Swift as its paper has it (Kumar et al., SIGCOMM 2020, Algorithm 1 and §3.5). Windows are in packets, times in ps. */
 export interface SwiftOptions {
-  readonly variant: "paper"
+  /** The only one, and the default. */
+  readonly variant?: "paper"
   /**
    * Base target of the fabric delay, ps. Above 0. Default 25 µs, the paper's testbed, or twice the base RTT where that is
    * more. One that is given is taken as it is: at or below the base RTT it leaves every flow at its least window.
@@ -58,7 +68,7 @@ type Name = keyof SwiftOptions
 /** Throws `SwiftOptionsError` at the first option that is out of its range. */
 export const checkOptions = (options: SwiftOptions): void => {
   check("options", options, hasFields(options), "an object")
-  const { variant, maxMdf = 0.5, resetAfter = 1 } = options
+  const { variant = "paper", maxMdf = 0.5, resetAfter = 1 } = options
   check("variant", variant, variant === "paper", "paper")
   const numbers = options as unknown as Readonly<Record<Name, number | undefined>>
   for (const name of positive) checkAbove(name, numbers[name], 0)
@@ -96,10 +106,11 @@ const positive: ReadonlyArray<Name> = [
 ]
 const atLeastZero: ReadonlyArray<Name> = ["hopScalePs", "hops", "flowScalingRangePs"]
 
-/** Throws `SwiftOptionsError` when the path has no line rate or no base RTT, by which windows and rates are reckoned. */
-export const checkPath = (lineRateBps: number, baseRttPs: number): void => {
+/** Throws `SwiftOptionsError` when the path has no line rate, base RTT or packet, by which windows and rates are reckoned. */
+export const checkPath = ({ lineRateBps, baseRttPs, mtuBytes }: PathInfo): void => {
   checkLineRate(check, lineRateBps)
   checkBaseRtt(check, baseRttPs)
+  checkMtu(check, mtuBytes)
 }
 
 /**

@@ -13,7 +13,9 @@ const failure = (make: () => unknown): unknown => {
 
 describe("swift, options", () => {
   it("names the variant and needs RTTs", () => {
-    expect(swift({ variant: "paper" })).toMatchObject({ name: "swift/paper", needs: ["rtt"] })
+    for (const options of [{ variant: "paper" }, {}] as const) {
+      expect(swift(options)).toMatchObject({ name: "swift/paper", needs: ["rtt"] })
+    }
   })
 
   const wrong: ReadonlyArray<readonly [string, Partial<SwiftOptions>]> = [
@@ -67,6 +69,7 @@ describe("swift, options", () => {
     const factory = swift({ variant: "paper" })
     expect(failure(() => factory.make(0, { ...path, lineRateBps: 0 }))).toMatchObject({ option: "lineRateBps" })
     expect(failure(() => factory.make(0, { ...path, baseRttPs: 0 }))).toMatchObject({ option: "baseRttPs" })
+    expect(failure(() => factory.make(0, { ...path, mtuBytes: Number.NaN }))).toMatchObject({ option: "mtuBytes" })
   })
 
   it("every preset is valid", () => {

@@ -1,5 +1,6 @@
 import { malformed, unwritable } from "./CaptureError.ts"
 import { type CaptureOption, optionCodes, optionNumber, optionTexts } from "./Option.ts"
+import { fits } from "./Output.ts"
 
 const codes = optionCodes.interface
 
@@ -71,9 +72,9 @@ export const splitLinkType = (field: number): Pick<CaptureInterface, "linkType" 
 
 /** Throws a `CaptureError` with the reason `unwritable` for what the field has no room for. */
 export const joinLinkType = (linkType: number, fcsOctets: number | undefined): number => {
-  if (linkType < 0 || linkType > 0xffff) throw unwritable(0, "link type", linkType, "0..65535")
+  if (!fits(linkType, 16)) throw unwritable(0, "link type", linkType, "0..65535")
   if (fcsOctets === undefined) return linkType
-  if (fcsOctets < 0 || fcsOctets > 30 || fcsOctets % 2 !== 0) {
+  if (!(fcsOctets >= 0 && fcsOctets <= 30 && fcsOctets % 2 === 0)) {
     throw unwritable(0, "frame check sequence", `${fcsOctets} octets`, "an even number up to 30")
   }
   return (linkType | FCS_PRESENT | ((fcsOctets / 2) << 28)) >>> 0

@@ -3,6 +3,9 @@ export type CaptureSink = (octets: Uint8Array) => void
 
 const CHUNK_OCTETS = 65536
 
+/** Whether it is a whole number that a field of so many bits has room for. */
+export const fits = (value: number, bits: number): boolean => Number.isInteger(value) && value >= 0 && value < 2 ** bits
+
 /** Numbers and octets of one byte order, handed on in chunks of 64 KiB or as long as one run of octets. */
 export class Output {
   readonly littleEndian: boolean

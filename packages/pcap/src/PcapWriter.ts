@@ -1,6 +1,6 @@
 import { unwritable } from "./CaptureError.ts"
 import { joinLinkType } from "./Interface.ts"
-import { type CaptureSink, Output } from "./Output.ts"
+import { type CaptureSink, fits, Output } from "./Output.ts"
 import { pcapMagics } from "./Pcap.ts"
 
 const SECONDS_END = 0x100000000
@@ -32,6 +32,7 @@ export class PcapWriter {
 
   constructor(options: PcapWriterOptions, sink: CaptureSink) {
     const { linkType, resolution = "nanoseconds", snapLength = 262144, littleEndian = true, fcsOctets } = options
+    if (!fits(snapLength, 32)) throw unwritable(0, "snap length", snapLength, "0 up to 2^32")
     const output = new Output(littleEndian, sink)
     const field = joinLinkType(linkType, fcsOctets)
     output.u32(pcapMagics[resolution])
@@ -52,6 +53,7 @@ export class PcapWriter {
     if (timeNs < 0n || seconds >= SECONDS_END) {
       throw unwritable(this.count + 1, "time", `${timeNs} ns`, "0 up to 2^32 seconds; pcapng has more")
     }
+    if (!fits(originalOctets, 32)) throw unwritable(this.count + 1, "original octets", originalOctets, "0 up to 2^32")
     const captured = Math.min(data.length, this.#snapLength)
     this.#output.u32(seconds)
     this.#output.u32(Number((timeNs % NANOSECONDS) / this.#tickNs))

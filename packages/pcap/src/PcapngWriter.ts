@@ -1,7 +1,7 @@
 import { type CaptureError, unwritable } from "./CaptureError.ts"
 import { type CaptureInterface, resolutionCode, timeOptions } from "./Interface.ts"
 import { type CaptureOption, NO_OPTIONS, numberOption, type OptionBlock, optionCodes, swapOption } from "./Option.ts"
-import { type CaptureSink, Output } from "./Output.ts"
+import { type CaptureSink, fits, Output } from "./Output.ts"
 import { BYTE_ORDER_MAGIC, blockTypes } from "./Pcapng.ts"
 import type { CaptureRecord, PacketRecord, ResolvedName } from "./Record.ts"
 
@@ -84,6 +84,7 @@ export class PcapngWriter {
   ): void {
     const output = this.#output
     this.#check(interfaceId, ticks)
+    this.#checkOctets(originalOctets)
     const length = this.#head(blockTypes.enhancedPacket, 20 + paddedOctets(data.length), options)
     output.u32(interfaceId)
     output.halves(ticks)
@@ -97,6 +98,7 @@ export class PcapngWriter {
   /** Writes a packet without a time, of the first interface. Its length must follow from that one's snap length. */
   simplePacket(data: Uint8Array, originalOctets: number = data.length): void {
     this.#check(0, 0n)
+    this.#checkOctets(originalOctets)
     const snapLength = this.#snapLengths[0]!
     const captured = snapLength === 0 ? originalOctets : Math.min(originalOctets, snapLength)
     if (captured !== data.length) {
@@ -209,7 +211,7 @@ export class PcapngWriter {
     const options = [...given]
     const has = (code: number): boolean => given.some((option) => option.code === code)
     const { offsetSeconds = 0n, fcsOctets, linkType } = described
-    if (linkType < 0 || linkType > 0xffff) throw this.#unwritable("link type", linkType, "0..65535")
+    if (!fits(linkType, 16)) throw this.#unwritable("link type", linkType, "0..65535")
     if (!has(codes.resolution)) {
       const ticksPerSecond = described.ticksPerSecond ?? 1_000_000_000n
       const code = resolutionCode(ticksPerSecond)
@@ -226,6 +228,10 @@ export class PcapngWriter {
 
   #begin(): void {
     if (!this.#open) this.section()
+  }
+
+  #checkOctets(originalOctets: number): void {
+    if (!fits(originalOctets, 32)) throw this.#unwritable("original octets", originalOctets, "0 up to 2^32")
   }
 
   #check(interfaceId: number, ticks: bigint): void {

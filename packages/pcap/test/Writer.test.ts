@@ -112,6 +112,12 @@ describe("pcapng", () => {
     ["an interface nobody described", (writer) => writer.packet(0, 0n, data), "interface: found 0"],
     ["odd ticks", (writer) => writer.interface({ linkType: 1, ticksPerSecond: 3n }), "a power of 10 or 2"],
     ["a link type of 17 bits", (writer) => writer.interface({ linkType: 65536 }), "link type"],
+    ["a link type that is no number", (writer) => writer.interface({ linkType: Number.NaN }), "link type: found NaN"],
+    [
+      "a length that is no number",
+      (writer) => writer.packet(writer.interface({ linkType: 1 }), 0n, data, Number.NaN),
+      "original octets: found NaN",
+    ],
     [
       "a time before the epoch",
       (writer) => writer.packet(writer.interface({ linkType: 1 }), -1n, data),
@@ -131,6 +137,15 @@ describe("pcapng", () => {
 })
 
 describe("pcap", () => {
+  test("numbers that have no room are refused", () => {
+    const written = (linkType: number, snapLength: number, originalOctets: number) => () =>
+      new PcapWriter({ linkType, snapLength }, () => {}).packet(0n, data, originalOctets)
+    expect(written(1, 65_535, 64)).not.toThrow()
+    expect(written(Number.NaN, 65_535, 64)).toThrow("link type: found NaN")
+    expect(written(1, -1, 64)).toThrow("snap length: found -1")
+    expect(written(1, 65_535, 2 ** 32)).toThrow("original octets: found 4294967296")
+  })
+
   test.each([
     ["nanoseconds", true, 1573830016444223380n],
     ["nanoseconds", false, 1573830016444223380n],

@@ -94,6 +94,10 @@ export const checkLineRate = (check: OptionCheck, lineRateBps: number): void =>
 export const checkBaseRtt = (check: OptionCheck, baseRttPs: number): void =>
   check("baseRttPs", baseRttPs, Number.isFinite(baseRttPs) && baseRttPs > 0, "a finite time above 0")
 
+/** Refuses a size of packets that no path has, bytes. */
+export const checkMtu = (check: OptionCheck, mtuBytes: number): void =>
+  check("mtuBytes", mtuBytes, Number.isFinite(mtuBytes) && mtuBytes >= 1, "a finite size of at least 1 byte")
+
 const FEEDBACKS: ReadonlyArray<unknown> = ["rtt", "ecn", "cnp", "int", "pint"] satisfies ReadonlyArray<Feedback>
 
 /** Refuses what is no `ControllerFactory`, and names the field. @param option what holds it */
@@ -103,9 +107,10 @@ export const checkFactory = (check: OptionCheck, controller: unknown, option = "
     return
   }
   const { name, needs, make } = controller as Partial<ControllerFactory>
-  const isList = Array.isArray(needs) && needs.every((need) => FEEDBACKS.includes(need))
+  const foreign = Array.isArray(needs) ? needs.findIndex((need) => !FEEDBACKS.includes(need)) : -1
   check(`${option}.name`, name, typeof name === "string", "the controller's name, a text")
-  check(`${option}.needs`, needs, isList, `a list of ${FEEDBACKS.join(", ")}`)
+  check(`${option}.needs`, needs, Array.isArray(needs), `a list of ${FEEDBACKS.join(", ")}`)
+  check(`${option}.needs[${foreign}]`, needs?.[foreign], foreign < 0, `one of ${FEEDBACKS.join(", ")}`)
   check(`${option}.make`, make, typeof make === "function", "a function that makes a controller")
 }
 

@@ -13,6 +13,7 @@ export {
   checkFactory,
   checkFraming,
   checkLineRate,
+  checkMtu,
   checkTransport,
   hasFields,
   type OptionCheck,
@@ -25,6 +26,7 @@ export { bytesOf, checkSges, moveSges } from "./Sges.ts"
 export type { StreamConnect, StreamDepths, StreamEnd, StreamEvent, StreamHost, StreamRequest } from "./Streams.ts"
 export type { LoadBalancer, Switch, SwitchPorts } from "./Switch.ts"
 export { Drop, dropNames, POLICY_WORDS, Shortcut } from "./Switch.ts"
+export { sharedByPath } from "./sharedByPath.ts"
 export type { Time } from "./Time.ts"
 export { NEVER } from "./Time.ts"
 export { fireTimer, Timers } from "./Timers.ts"

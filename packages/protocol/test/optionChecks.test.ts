@@ -88,7 +88,8 @@ it("a controller's factory is one field by field", () => {
   expect(found(() => whole)).toBe("controller: a function, a controller's factory, { name, needs, make }")
   expect(found({})).toBe("controller.name: nothing, the controller's name, a text")
   expect(found({ ...whole, needs: "rtt" })).toBe('controller.needs: "rtt", a list of rtt, ecn, cnp, int, pint')
-  expect(found({ ...whole, needs: ["delay"] })).toBe("controller.needs: an array, a list of rtt, ecn, cnp, int, pint")
+  const foreign = { ...whole, needs: ["rtt", "delay"] }
+  expect(found(foreign)).toBe('controller.needs[1]: "delay", one of rtt, ecn, cnp, int, pint')
   expect(found({ ...whole, make: {} })).toBe("controller.make: an object, a function that makes a controller")
 })
 

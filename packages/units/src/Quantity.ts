@@ -27,6 +27,7 @@ const EXPONENT_MAX = 64
 export const tryParse = (quantity: Quantity, text: string): number | UnitError => {
   const fail = (reason: string, suggestion?: string): UnitError =>
     new UnitError(quantity.name, text, reason, [...quantity.units.keys()], suggestion)
+  if (typeof text !== "string") return fail(`it is a ${typeof text}, no text`)
   const accepted = `accepted units: ${quantity.listed.join(", ")}`
   if (text.length > TEXT_LENGTH_MAX) return fail(`longer than ${TEXT_LENGTH_MAX} characters`)
   const trimmed = text.trim()

@@ -82,8 +82,14 @@ export class Random {
     return draw % n
   }
 
-  /** An exponentially distributed number with this mean, 0 or more: the gap between the arrivals of a Poisson process. */
+  /**
+   * An exponentially distributed number with this mean: the gap between the arrivals of a Poisson process.
+   *
+   * @param mean 0 or more, finite
+   * @throws RangeError for any other mean
+   */
   exponential(mean: number): number {
+    if (!(mean >= 0 && mean < Infinity)) throw new RangeError(`exponential(${mean}): the mean is finite, 0 or more`)
     return -mean * log(1 - this.next())
   }
 

@@ -19,6 +19,12 @@ const failure = (value: number | UnitError): UnitError => {
   return value
 }
 
+it.each([5, undefined, null, {}, 5n])("%o is no text", (value) => {
+  for (const parse of [tryParseTime, tryParseRate, tryParseSize]) {
+    expect(failure(parse(value as unknown as string)).message).toContain(`it is a ${typeof value}, no text`)
+  }
+})
+
 describe("parseTime", () => {
   it.each([
     ["1us", 1e6],

@@ -93,6 +93,8 @@ describe("Random", () => {
       }),
     )
     for (const n of [0, -1, 1.5, 2 ** 32 + 1, Number.NaN]) expect(() => random.int(n)).toThrow(RangeError)
+    for (const mean of [-1, Infinity, Number.NaN]) expect(() => random.exponential(mean)).toThrow(RangeError)
+    expect(random.exponential(0)).toBeCloseTo(0)
   })
 
   it("draws gaps whose mean and spread are the mean asked for", () => {

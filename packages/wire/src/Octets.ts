@@ -101,7 +101,9 @@ export const uint64 = (value: bigint, format: string, field: string): bigint => 
 
 /** Makes sure that `bytes` octets fit at `start` in the caller's buffer. */
 export const space = (octets: Uint8Array, start: number, bytes: number, format: string): void => {
-  if (start < 0 || start + bytes > octets.length)
+  if (!(Number.isInteger(start) && start >= 0))
+    throw new EmitError(format, "start", start, "a whole number of at least 0")
+  if (start + bytes > octets.length)
     throw new EmitError(format, "buffer", octets.length - start, `room for ${bytes} octets`)
 }
 

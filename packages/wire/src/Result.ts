@@ -95,6 +95,8 @@ export const formatError = (error: WireError): string => {
 /**
  * Checks that a header of `bytes` octets is there. `end` is where it has to end on the wire and may lie past the captured
  * octets: that is "truncated"; a header that does not even fit below `end` is a wrong "length".
+ *
+ * @throws RangeError when `start` is no position: that is no fault of the octets
  */
 export const shortage = (
   format: string,
@@ -103,6 +105,7 @@ export const shortage = (
   end: number,
   bytes: number,
 ): Failed | undefined => {
+  if (!(Number.isInteger(start) && start >= 0)) throw new RangeError(`${format}: start is ${start}, expected 0 or more`)
   if (start + bytes <= octets.length && start + bytes <= end) return undefined
   return start + bytes > end
     ? failed("length", format, "header", start, end - start, `${bytes} octets at least`)

@@ -7,7 +7,7 @@ const ZLIB_FROM = 448
 
 /** CRC-32 by zlib, and in JavaScript where that is quicker: 3.5 GB/s and more on packets of 4 KB. */
 export const crc32: Crc = (octets, start = 0, end = octets.length, previous = 0) =>
-  end - start < ZLIB_FROM || !(start >= 0 && end <= octets.length)
+  end - start < ZLIB_FROM || !(Number.isInteger(start) && start >= 0 && end <= octets.length)
     ? plainCrc32(octets, start, end, previous)
     : zlibCrc32(octets.subarray(start, end), previous)
 

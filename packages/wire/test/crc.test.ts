@@ -39,8 +39,13 @@ describe.each(all)("%s", (_, crc, polynomial, ones, check) => {
       [-5, 900],
       [900, 1010],
       [0, Number.POSITIVE_INFINITY],
+      [0.5, 900],
+      [Number.NaN, 900],
     ] as const)
       expect(() => crc(octets, start, end)).toThrow(RangeError)
+    for (const other of ["abc", undefined, null, 7]) {
+      expect(() => crc(other as unknown as Uint8Array, 0, 0)).toThrow(TypeError)
+    }
   })
 
   it("any octets, at any place, in any parts", () => {

@@ -191,6 +191,14 @@ describe("errors", () => {
     )
   })
 
+  it("a start that is no position is the caller's fault, not the octets'", () => {
+    const udp = { sourcePort: 1, destinationPort: 4791, payloadBytes: 0, checksum: 0 }
+    for (const start of [-1, 1.5, Number.NaN]) {
+      expect(() => emitUdp(udp, new Uint8Array(16), start)).toThrow("udp.start: found")
+      expect(() => parseUdp(new Uint8Array(16), start)).toThrow(RangeError)
+    }
+  })
+
   it("an emitter refuses what cannot be said", () => {
     const udp = { sourcePort: 70_000, destinationPort: 4791, payloadBytes: 0, checksum: 0 }
     expect(() => emitUdp(udp, new Uint8Array(8))).toThrow(EmitError)

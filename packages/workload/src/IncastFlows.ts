@@ -1,4 +1,4 @@
-import { NANOSECOND, Random, SECOND } from "@rdmakit/units"
+import { NANOSECOND, type Random, SECOND } from "@rdmakit/units"
 import type { SizeDistribution } from "./SizeDistribution.ts"
 import { INCASTS, ONE_INCAST } from "./streams.ts"
 import { WorkloadError } from "./WorkloadError.ts"
@@ -10,6 +10,7 @@ import {
   requireFlows,
   requireHosts,
   requireWhole,
+  seededRandom,
   type WorkloadFlow,
 } from "./WorkloadFlow.ts"
 
@@ -41,7 +42,7 @@ export const incastFlows = (options: IncastOptions): Array<WorkloadFlow> => {
   if (senders.includes(receiver)) throw new WorkloadError("receiver", receiver, "a host that is no sender")
   requireWhole("jitterPs", jitterPs, 0, Number.MAX_SAFE_INTEGER - startPs)
   const flows: Array<WorkloadFlow> = []
-  const random = new Random(seed, ONE_INCAST)
+  const random = seededRandom(seed, ONE_INCAST)
   for (const source of senders) {
     const begin = startPs + jitter(random, jitterPs)
     flows.push(flowOf(source, receiver, sizes.bytesAt(random.next()), begin, priority))
@@ -83,7 +84,7 @@ export const incastMembers = (
 ): IncastMembers => {
   requireHosts("hosts", hosts, 2)
   requireWhole("fanIn", fanIn, 1, hosts.length - 1)
-  const random = new Random(seed, INCASTS).fork(event)
+  const random = seededRandom(seed, INCASTS).fork(event)
   const position = receiver === undefined ? random.int(hosts.length) : hosts.indexOf(receiver)
   if (position < 0) throw new WorkloadError("receiver", receiver, "one of the hosts")
   const order = Int32Array.from(hosts.keys())
@@ -146,7 +147,7 @@ export const randomIncastFlows = (options: RandomIncastOptions): Array<WorkloadF
   requireWhole("durationPs", durationPs, 1, Number.MAX_SAFE_INTEGER - startPs - jitterPs)
   const meanGapPs = ((fanIn * sizes.meanBytes * 8) / payloadBps) * SECOND
   requireFlows((durationPs / meanGapPs) * fanIn, "a shorter time or a lower load has fewer")
-  const arrivals = new Random(seed, INCASTS)
+  const arrivals = seededRandom(seed, INCASTS)
   const order = Int32Array.from(hosts.keys())
   const flows: Array<WorkloadFlow> = []
   let event = 0

@@ -1,5 +1,5 @@
 /** Who sends to whom by a rule: permutations, all to all, rings. */
-import { Random } from "@rdmakit/units"
+import type { Random } from "@rdmakit/units"
 import type { SizeDistribution } from "./SizeDistribution.ts"
 import { PATTERN_SIZES, PERMUTATIONS } from "./streams.ts"
 import {
@@ -9,6 +9,7 @@ import {
   requireFlows,
   requireHosts,
   requireWhole,
+  seededRandom,
   type WorkloadFlow,
 } from "./WorkloadFlow.ts"
 
@@ -34,7 +35,7 @@ const roundsOf = (options: PatternOptions, rounds: number, target: (i: number, r
   requireWhole("rounds", rounds, 1)
   requireFlows(hosts.length * rounds)
   requireWhole("gapPs", gapPs, 0, Math.floor((Number.MAX_SAFE_INTEGER - startPs) / rounds))
-  const random = new Random(seed, PATTERN_SIZES)
+  const random = seededRandom(seed, PATTERN_SIZES)
   const flows: Array<WorkloadFlow> = []
   for (let round = 0; round < rounds; round++) {
     for (const [i, source] of hosts.entries()) {
@@ -60,7 +61,7 @@ const roundsOf = (options: PatternOptions, rounds: number, target: (i: number, r
 export const permutationFlows = (options: RoundOptions): Array<WorkloadFlow> => {
   const { hosts, rounds = 1, seed = 0 } = options
   requireHosts("hosts", hosts, 2)
-  const permutations = new Random(seed, PERMUTATIONS)
+  const permutations = seededRandom(seed, PERMUTATIONS)
   let current: ReadonlyArray<number> = []
   return roundsOf(options, rounds, (i, round) => {
     if (i === 0) current = derangement(hosts.length, permutations.fork(round))

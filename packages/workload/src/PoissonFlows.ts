@@ -1,4 +1,4 @@
-import { NANOSECOND, Random, SECOND } from "@rdmakit/units"
+import { NANOSECOND, SECOND } from "@rdmakit/units"
 import type { SizeDistribution } from "./SizeDistribution.ts"
 import { WorkloadError } from "./WorkloadError.ts"
 import {
@@ -9,6 +9,7 @@ import {
   requireFlows,
   requireHosts,
   requireWhole,
+  seededRandom,
   type WorkloadFlow,
 } from "./WorkloadFlow.ts"
 
@@ -59,7 +60,7 @@ export const poissonFlows = (options: PoissonOptions): Array<WorkloadFlow> => {
   for (const [position, source] of hosts.entries()) {
     const meanGapPs = meanGapsPs[position]!
     if (meanGapPs === Number.POSITIVE_INFINITY) continue
-    const random = new Random(seed, source)
+    const random = seededRandom(seed, source)
     for (let atPs = random.exponential(meanGapPs); atPs < durationPs; atPs += random.exponential(meanGapPs)) {
       const other = random.int(hosts.length - 1)
       const destination = hosts[other < position ? other : other + 1]!

@@ -1,3 +1,4 @@
+import { Random } from "@rdmakit/units"
 import { WorkloadError } from "./WorkloadError.ts"
 
 /** What a host is to send: one message, a flow of its own. */
@@ -79,6 +80,12 @@ export const requireWhole = (option: string, value: number, least: number, most 
   if (Number.isSafeInteger(value) && value >= least && value <= most) return
   const range = most === Number.MAX_SAFE_INTEGER ? `${least} or more` : `${least}..${most}`
   throw new WorkloadError(option, value, `a whole number, ${range}`)
+}
+
+/** The numbers of a seed and a stream. Throws a WorkloadError when the seed is no whole number of at least 0. */
+export const seededRandom = (seed: number, stream: number): Random => {
+  requireWhole("seed", seed, 0)
+  return new Random(seed, stream)
 }
 
 /** Checks what all workloads have, and fills it in. */

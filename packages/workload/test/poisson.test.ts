@@ -174,6 +174,8 @@ describe("loads", () => {
     [{ priority: 0 }, "priority is 0, expected a whole number, 1..7"],
     [{ payloadBps: -1 }, "payloadBps is -1"],
     [{ payloadBps: [1] }, "payloadBps is 1 rates, expected one for each of 320 hosts"],
+    [{ seed: Number.NaN }, "seed is NaN, expected a whole number, 0 or more"],
+    [{ seed: -1 }, "seed is -1"],
     [{ durationPs: 1e15 }, "expected at most 10000000 in all; a shorter time or a lower load has fewer"],
     [{ payloadBps: Number.POSITIVE_INFINITY }, "payloadBps is Infinity"],
   ])("%o makes no flows", (changed, message) => {

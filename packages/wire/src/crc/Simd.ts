@@ -49,7 +49,8 @@ export const makeSimdCrc = (polynomial: number, plain: Crc): Crc => {
   let engine: Engine | undefined
   let started = false
   return (octets, from = 0, to = octets.length, previous = 0) => {
-    if (!(from >= 0 && to <= octets.length) || to - from < SIMD_FROM) return plain(octets, from, to, previous)
+    const isThere = Number.isInteger(from) && from >= 0 && to <= octets.length
+    if (!isThere || to - from < SIMD_FROM) return plain(octets, from, to, previous)
     if (!started) {
       started = true
       engine = start(polynomial)

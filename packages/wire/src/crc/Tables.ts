@@ -58,5 +58,7 @@ export const updateCrc = (
 
 /** @throws RangeError when the octets from `start` to `end` are not all there */
 export const checkThere = (octets: Uint8Array, start: number, end: number): void => {
-  if (!(start >= 0 && end <= octets.length)) throw new RangeError(`octets ${start} to ${end} of ${octets.length}`)
+  if (!ArrayBuffer.isView(octets)) throw new TypeError(`octets are ${typeof octets}, expected a Uint8Array`)
+  if (!(Number.isInteger(start) && start >= 0 && end <= octets.length))
+    throw new RangeError(`octets ${start} to ${end} of ${octets.length}`)
 }
