@@ -4,7 +4,7 @@ import { ExactDelays, type Graph, Ports, Routes, TopologyError } from "@rdmakit/
 import { rcFlows } from "@rdmakit/transport-ib"
 import { murmur3, serializationPs } from "@rdmakit/units"
 import type { AdmissionModel } from "./FlowAdmission.ts"
-import { checkedFaults } from "./Impairments.ts"
+import { checkedFaults } from "./FaultChecks.ts"
 import { type Fault, longestPath } from "./LinkFaults.ts"
 import { frameBytesOf, type NetworkContext, type NicFactory, readyListNics, type SwitchFactory } from "./Models.ts"
 import { sharedBufferSwitches } from "./NativeSwitch.ts"

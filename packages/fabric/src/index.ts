@@ -43,6 +43,7 @@ export {
   sharedBufferSwitches,
 } from "./NativeSwitch.ts"
 export { nativeTransport, type TransportSettings } from "./NativeTransport.ts"
+export { NetworkOptionError } from "./NetworkOptionError.ts"
 export { PfcWatchdog, type WatchdogCounts, type WatchdogSettings } from "./PfcWatchdog.ts"
 export { every } from "./program/every.ts"
 export { OutsideTime, Stalled, TimeExceeded } from "./program/ProgramError.ts"

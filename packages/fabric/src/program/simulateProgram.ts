@@ -1,11 +1,11 @@
 import type { Device, DeviceOptions } from "@rdmakit/device"
 import { Provider } from "@rdmakit/device/layer"
 import { PoolExhausted } from "@rdmakit/packet"
-import { ControllerFault, NEVER, type Time, type VerbsTransport } from "@rdmakit/protocol"
+import { ControllerFault, NEVER, OptionError, type Time, type VerbsTransport } from "@rdmakit/protocol"
 import { CongestionControl } from "@rdmakit/protocol/layer"
 import { BufferTooSmall } from "@rdmakit/switch"
 import { TopologyError } from "@rdmakit/topology"
-import { RcOptionsError, type VerbsOptions } from "@rdmakit/transport-ib"
+import type { VerbsOptions } from "@rdmakit/transport-ib"
 import { Context, Effect, Exit, Option } from "effect"
 import { Faults, NetworkInvalid, RouteConvergence, Scheduling, SwitchModel, Topology } from "../Fabric.ts"
 import type { RunFault } from "../simulate.ts"
@@ -139,7 +139,7 @@ const drive = <A, E, R>(run: VirtualRun<A, E, R>): Effect.Effect<A, E | ProgramF
 
 /** Anything but the errors of inputs is a bug, and dies as one. */
 const reasonOf = (error: unknown): NetworkInvalid => {
-  if (error instanceof BufferTooSmall || error instanceof RcOptionsError || error instanceof TopologyError) {
+  if (error instanceof BufferTooSmall || error instanceof OptionError || error instanceof TopologyError) {
     return new NetworkInvalid({ cause: error })
   }
   throw error

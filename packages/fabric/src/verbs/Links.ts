@@ -1,8 +1,10 @@
 import type { Time } from "@rdmakit/protocol"
 import type { ImpairedKernel, Impairment, ReceiverLimit } from "@rdmakit/sim"
 import { type Graph, type Ports, type Routes, TopologyError } from "@rdmakit/topology"
-import { checkHost, checkImpairment, checkReceiver, Impairments, portsOfLink } from "../Impairments.ts"
+import { checkDirection, checkHost, checkImpairment, checkLink, checkReceiver } from "../FaultChecks.ts"
+import { Impairments, portsOfLink } from "../Impairments.ts"
 import type { Direction, Fault } from "../LinkFaults.ts"
+import { check } from "../NetworkOptionError.ts"
 
 export interface LinksOptions {
   readonly graph: Graph
@@ -57,11 +59,12 @@ export class Links {
 
   /**
    * From now on this happens to what crosses a link; undefined: nothing any more. What it says of neither is as if it were 0.
-   * @throws TopologyError "unknown-link", "loss" when a chance is none
+   * @throws TopologyError "unknown-link", "loss" when a chance is none, "delay"; NetworkOptionError for what is no impairment
    */
   impair(link: number, impairment: Impairment | undefined, direction: Direction = "both"): void {
     this.known(link)
     if (impairment !== undefined) checkImpairment(link, impairment)
+    checkDirection("direction", direction)
     const { kernel, asEvent } = this.options
     asEvent(() => {
       for (const port of portsOfLink(link, direction)) kernel.impair(port, impairment)
@@ -70,7 +73,7 @@ export class Links {
 
   /**
    * From now on a host takes what arrives no faster than this, or stalls; undefined: at once, and all that waits.
-   * @throws TopologyError "not-a-host", "rate", "buffer"
+   * @throws TopologyError "not-a-host", "rate", "buffer"; NetworkOptionError for what is no limit
    */
   limitReceiver(host: number, receiver: ReceiverLimit | undefined): void {
     checkHost(host, this.options.graph)
@@ -88,10 +91,11 @@ export class Links {
   /**
    * Takes a link down, or up again: routes follow, at once or when they have converged. What is on it, or waits at its
    * ports, is lost.
-   * @throws TopologyError "unknown-link"
+   * @throws TopologyError "unknown-link"; NetworkOptionError
    */
   set(link: number, up: boolean): void {
     this.known(link)
+    check("up", up, typeof up === "boolean", "true or false")
     if (this.asked[link] === up) return
     this.asked[link] = up
     this.options.asEvent(() => this.change(link, up))
@@ -119,7 +123,7 @@ export class Links {
   }
 
   private known(link: number): number {
-    if (this.options.graph.links[link] !== undefined) return link
-    throw new TopologyError("unknown-link", `link ${link} does not exist`, { link })
+    checkLink(link, this.options.graph)
+    return link
   }
 }
