@@ -56,3 +56,10 @@ describe("a fault that is none is refused", () => {
     expect(() => links.impair(0, { delayPs: 1e6 as never })).toThrow("delayPs is 1000000, expected two finite times")
   })
 })
+
+it("a network whose routes find no room is refused before they take memory", async () => {
+  const large = Fabric.layerHpcc.pipe(Layer.provide(Layer.succeed(Topology, star(20_000))))
+  const error = await Effect.runPromise(Effect.flip(Effect.provide(simulateFlows([]), large)))
+  expect(error).toMatchObject({ _tag: "NetworkInvalid", cause: { _tag: "TopologyError", kind: "size" } })
+  expect(error.message).toContain("20001 nodes and 20000 hosts")
+})

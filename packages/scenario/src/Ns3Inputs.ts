@@ -13,7 +13,7 @@ import {
   switchFlags,
 } from "@rdmakit/ns3"
 import type { ControllerFactory } from "@rdmakit/protocol"
-import { type Graph, Ports, Routes } from "@rdmakit/topology"
+import { type Graph, networkTooLarge, Ports, Routes } from "@rdmakit/topology"
 import { Effect, type FileSystem, Path } from "effect"
 import { deadlockWarnings, type Traffic } from "./DeadlockWarning.ts"
 import { type InputFile, type Mention, readInput, type SearchPath, searchPathOf } from "./InputFile.ts"
@@ -23,7 +23,6 @@ import { checkController } from "./Ns3ControllerCheck.ts"
 import { ns3ModeFor, ns3Routes } from "./Ns3Mode.ts"
 import { checkOutputs } from "./Ns3Outputs.ts"
 import { effectWarnings, flowWarnings, topologyWarnings } from "./Ns3Warnings.ts"
-import { networkTooLarge } from "./RoutesMemory.ts"
 
 /** Everything a run of the HPCC simulator's own files starts from, read and checked. */
 export interface Ns3Inputs {

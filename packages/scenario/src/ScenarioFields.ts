@@ -1,4 +1,5 @@
 /** The kinds of values that the fields of a scenario have. Each says what it expects when it finds something else. */
+import { NODES_MAX } from "@rdmakit/topology"
 import { tryParseRate, tryParseSize, tryParseTime, type UnitError } from "@rdmakit/units"
 import { Effect, Schema, SchemaIssue } from "effect"
 import {
@@ -114,7 +115,7 @@ export const words = <const Words extends ReadonlyArray<string>>(list: Words) =>
     writtenWord(list),
   )
 
-export const NODE_MAX = 65_535
+export const NODE_MAX = NODES_MAX - 1
 const Node = whole(0, NODE_MAX)
 
 export { Node }

@@ -1,14 +1,10 @@
 /** The section of a scenario that says which network it is on. */
 import { type Ns3FormatError, type Ns3Note, nearestWord, parseTopology, switchFlags } from "@rdmakit/ns3"
-import { type Graph, TopologyError } from "@rdmakit/topology"
+import { type Graph, LINKS_MAX, NODES_MAX, networkTooLarge, TopologyError } from "@rdmakit/topology"
 import { Effect, type FileSystem, type Path, type Schema } from "effect"
 import type { InputFile } from "./InputFile.ts"
-import { networkTooLarge } from "./RoutesMemory.ts"
 import { attempt, type FieldPath, type FieldSource, hasFile, sectionOf } from "./ScenarioDocument.ts"
-import { NODE_MAX } from "./ScenarioFields.ts"
 import { builders, type ExplicitTopology, explicitGraph, explicitTopology, TopologyFile } from "./ScenarioTopologies.ts"
-
-const LINKS_MAX = 2 ** 21
 
 /** Reads a file that a field names. */
 export type OpenFile = (
@@ -83,9 +79,10 @@ export const topologyShape = (document: FieldSource): TopologyShape => {
     load: (read) =>
       built(document, () => {
         const { nodes, links } = choice.extent(read)
-        if (nodes > NODE_MAX + 1 || links > LINKS_MAX) {
+        if (nodes > NODES_MAX || links > LINKS_MAX) {
           const hint = `this is ${nodes} nodes and ${links} links`
-          throw document.fault(["topology"], { found: String(builder), expected: "at most 65536 nodes", hint })
+          const expected = nodes > NODES_MAX ? `at most ${NODES_MAX} nodes` : `at most ${LINKS_MAX} links`
+          throw document.fault(["topology"], { found: String(builder), expected, hint })
         }
         return choice.build(read)
       }),

@@ -8,6 +8,7 @@ export {
   simulate,
   type UnfinishedFlow,
 } from "@rdmakit/fabric"
+export { networkTooLarge } from "@rdmakit/topology"
 export { ControllerOptionError, controllers, type NamedController, type OptionKind } from "./Controllers.ts"
 export { flowsCsv } from "./flowsCsv.ts"
 export { generateFlows, generateTopology } from "./Generate.ts"
@@ -32,7 +33,6 @@ export {
   SUMMARY_FILE,
 } from "./Ns3Outputs.ts"
 export { type Ns3Files, Ns3Simulation } from "./Ns3Simulation.ts"
-export { networkTooLarge } from "./RoutesMemory.ts"
 export { Recorder, type RecorderOptions } from "./results/Recorder.ts"
 export { slowdownRows, slowdownsOf } from "./results/Slowdowns.ts"
 export { type SeriesName, seriesCsv, seriesFile, seriesNames } from "./results/seriesCsv.ts"

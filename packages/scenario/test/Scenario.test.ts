@@ -191,6 +191,11 @@ describe("what is refused, and where", () => {
       "s.yaml:1:11: topology: .*at most 65536 nodes",
     ],
     [
+      "a network of too many links",
+      `topology: { builder: leaf-spine, leaves: 1000, spines: 1000, hostsPerLeaf: 1 }\n${flow}`,
+      "s.yaml:1:11: topology: .*at most 524288 links; this is 3000 nodes and 1001000 links",
+    ],
+    [
       "a rate of zero",
       `topology: { builder: star, hosts: 3, link: { rate: 0Gbps } }\n${flow}`,
       "topology.link.rate: .*at least 1 bit/s",

@@ -3,7 +3,7 @@
  * listed tier by tier from the hosts up: node numbers and link order are part of a result, so they are settled here.
  */
 import { MICROSECOND } from "@rdmakit/units"
-import { type Graph, GraphBuilder, type LinkOptions } from "./Graph.ts"
+import { type Graph, GraphBuilder, type LinkOptions, requireCount } from "./Graph.ts"
 import { TopologyError } from "./TopologyError.ts"
 
 /** What the links of a fabric are like. */
@@ -12,13 +12,6 @@ export interface FabricOptions {
   readonly host?: LinkOptions
   /** Links between switches. Default: as the hosts' links. */
   readonly fabric?: LinkOptions
-}
-
-/** Checks that a count is whole and at least `least`. */
-const requireCount = (name: string, value: number, least = 1): void => {
-  if (!(Number.isInteger(value) && value >= least)) {
-    throw new TopologyError("shape", `${name} is ${value}; it is a whole number, ${least} or more`)
-  }
 }
 
 const requireCounts = (counts: Readonly<Record<string, number>>): void => {
@@ -33,7 +26,7 @@ const linksOf = (options: FabricOptions): { readonly host: LinkOptions; readonly
 /**
  * One switch with `hosts` hosts: hosts 0 … n − 1, switch n.
  *
- * @throws TopologyError "shape"
+ * @throws TopologyError "shape"; "size" beyond 65,536 nodes or 524,288 links
  */
 export const star = (hosts: number, link: LinkOptions = {}): Graph => {
   requireCount("hosts", hosts)
@@ -56,7 +49,7 @@ export interface DumbbellOptions {
  * Two switches joined by one link: hosts 0 … left − 1 at the first, the others at the second; the bottleneck is the
  * last link.
  *
- * @throws TopologyError "shape"
+ * @throws TopologyError "shape"; "size" beyond 65,536 nodes or 524,288 links
  */
 export const dumbbell = (left: number, right: number, options: DumbbellOptions = {}): Graph => {
   requireCounts({ left, right })
@@ -81,7 +74,7 @@ export interface LeafSpineShape {
 /**
  * Two tiers: every leaf is linked to every spine.
  *
- * @throws TopologyError "shape"
+ * @throws TopologyError "shape"; "size" beyond 65,536 nodes or 524,288 links
  */
 export const leafSpine = (shape: LeafSpineShape, options: FabricOptions = {}): Graph => {
   const { leaves, spines, hostsPerLeaf, parallel = 1 } = shape
@@ -112,7 +105,7 @@ export interface ClosShape {
  * Three tiers, a folded Clos network: in a pod every top-of-rack switch is linked to every aggregation switch; the
  * k-th aggregation switch of each pod to cores k·coresPerAgg … (k + 1)·coresPerAgg − 1.
  *
- * @throws TopologyError "shape"
+ * @throws TopologyError "shape"; "size" beyond 65,536 nodes or 524,288 links
  */
 export const clos = (shape: ClosShape, options: FabricOptions = {}): Graph => {
   requireCounts({ ...shape })
@@ -140,7 +133,7 @@ export const clos = (shape: ClosShape, options: FabricOptions = {}): Graph => {
  * k³/4 hosts.
  *
  * @param k even, 2 or more
- * @throws TopologyError "shape"
+ * @throws TopologyError "shape"; "size" beyond 65,536 nodes or 524,288 links
  */
 export const fatTree = (k: number, options: FabricOptions = {}): Graph => {
   requireCount("k", k, 2)
@@ -197,7 +190,7 @@ export interface RingShape {
  * Switches in a circle, each with its hosts: the smallest network whose buffers can wait for each other in a cycle.
  * The link from switch i to the next is listed i-th after the hosts' links.
  *
- * @throws TopologyError "shape"
+ * @throws TopologyError "shape"; "size" beyond 65,536 nodes or 524,288 links
  */
 export const ring = (shape: RingShape, options: FabricOptions = {}): Graph => {
   requireCount("switches", shape.switches, 3)

@@ -1,4 +1,5 @@
 import { MICROSECOND, parseRate, parseTime, type Rate, type Time } from "@rdmakit/units"
+import { sizeError } from "./NetworkSize.ts"
 import { TopologyError } from "./TopologyError.ts"
 
 /** A full-duplex cable between two nodes; each direction has the whole rate. */
@@ -37,37 +38,55 @@ export interface LinkOptions {
   readonly loss?: number
 }
 
-/** Builds a graph node by node and link by link; the order of the calls is the order of the numbers. */
+/**
+ * Builds a graph node by node and link by link; the order of the calls is the order of the numbers. What is beyond
+ * `NODES_MAX` or `LINKS_MAX` is refused before there is memory for it: a TopologyError "size".
+ */
 export class GraphBuilder {
   private readonly kinds: Array<number> = []
   private readonly links: Array<Link> = []
 
-  /** Adds a host and returns its number. */
+  /** Adds a host and returns its number. @throws TopologyError "size" */
   host(): number {
+    this.requireRoom(1, 0)
     return this.kinds.push(0) - 1
   }
 
-  /** Adds a switch and returns its number. */
+  /** Adds a switch and returns its number. @throws TopologyError "size" */
   switch(): number {
+    this.requireRoom(1, 0)
     return this.kinds.push(1) - 1
   }
 
-  /** Adds `count` hosts and returns their numbers. */
+  /** Adds `count` hosts, 0 or more, and returns their numbers. @throws TopologyError "shape", "size" */
   hosts(count: number): ReadonlyArray<number> {
+    this.requireNodes("hosts", count)
     return Array.from({ length: count }, () => this.host())
   }
 
-  /** Adds `count` switches and returns their numbers. */
+  /** Adds `count` switches, 0 or more, and returns their numbers. @throws TopologyError "shape", "size" */
   switches(count: number): ReadonlyArray<number> {
+    this.requireNodes("switches", count)
     return Array.from({ length: count }, () => this.switch())
+  }
+
+  private requireNodes(name: string, count: number): void {
+    requireCount(name, count, 0)
+    this.requireRoom(count, 0)
+  }
+
+  private requireRoom(nodes: number, links: number): void {
+    const error = sizeError(this.kinds.length + nodes, this.links.length + links)
+    if (error !== undefined) throw error
   }
 
   /**
    * Adds a link and returns its number.
    *
-   * @throws UnitError when a rate or a delay is a text that cannot be read
+   * @throws UnitError when a rate or a delay is a text that cannot be read; TopologyError "size"
    */
   link(a: number, b: number, options: LinkOptions = {}): number {
+    this.requireRoom(0, 1)
     const { rate = 100e9, delay = MICROSECOND, loss = 0 } = options
     const rateBps = typeof rate === "string" ? parseRate(rate) : rate
     const delayPs = typeof delay === "string" ? parseTime(delay) : delay
@@ -87,12 +106,21 @@ export class GraphBuilder {
   }
 }
 
+/** Checks that a count is whole and at least `least`. @throws TopologyError "shape" */
+export const requireCount = (name: string, value: number, least = 1): void => {
+  if (!(Number.isInteger(value) && value >= least)) {
+    throw new TopologyError("shape", `${name} is ${value}; it is a whole number, ${least} or more`)
+  }
+}
+
 /** Everything that is wrong with a graph, in the order of its links; empty when it can be used. */
 export const validate = (graph: Graph): ReadonlyArray<TopologyError> => {
   const { nodes, isSwitch, links } = graph
   if (!Number.isSafeInteger(nodes) || nodes < 0 || isSwitch.length !== nodes) {
     return [new TopologyError("size", `${nodes} nodes, but isSwitch describes ${isSwitch.length}`)]
   }
+  const tooLarge = sizeError(nodes, links.length)
+  if (tooLarge !== undefined) return [tooLarge]
   const known = (node: number): boolean => Number.isInteger(node) && node >= 0 && node < nodes
   const errors: Array<TopologyError> = []
   for (const [index, { a, b, rateBps, delayPs, lossRate }] of links.entries()) {

@@ -1,4 +1,5 @@
 import { type Graph, hostsOf } from "./Graph.ts"
+import { networkTooLarge, sizeError } from "./NetworkSize.ts"
 import type { Ports } from "./Ports.ts"
 import { TopologyError } from "./TopologyError.ts"
 
@@ -47,7 +48,11 @@ export class Routes {
   private readonly ordered: Int32Array
   private readonly first: Int32Array
 
-  /** @param options or routes of the same graph, to go on from as they are: they do not change with these */
+  /**
+   * @param options or routes of the same graph, to go on from as they are: they do not change with these
+   * @throws TopologyError "size" where packets cannot name all nodes and links, or routes find no room: nodes times hosts
+   * above 2.5e8
+   */
   constructor(graph: Graph, ports: Ports, options: RoutesOptions | Routes = {}) {
     this.graph = graph
     this.ports = ports
@@ -63,6 +68,7 @@ export class Routes {
       this.ordered = options.ordered
       return
     }
+    requireRoom(graph)
     this.hosts = hostsOf(graph)
     this.hostIndex = new Int32Array(graph.nodes).fill(-1)
     for (let index = 0; index < this.hosts.length; index++) this.hostIndex[this.hosts[index]!] = index
@@ -298,6 +304,15 @@ export class Routes {
     }
     return count
   }
+}
+
+/** @throws TopologyError "size" */
+const requireRoom = (graph: Graph): void => {
+  const unnamed = sizeError(graph.nodes, graph.links.length)
+  if (unnamed !== undefined) throw unnamed
+  const tooLarge = networkTooLarge(graph)
+  if (tooLarge === undefined) return
+  throw new TopologyError("size", `routes have no room: ${tooLarge}, expected nodes times hosts up to 250 million`)
 }
 
 const setColumn = (links: Int32Array, index: number, columns: number, values: Int32Array): void => {

@@ -1,6 +1,6 @@
 /** What is wrong with a graph, or with a question about it. */
 export type TopologyErrorKind =
-  /** The node count and the table of kinds disagree. */
+  /** The node count and the table of kinds disagree, or there are more nodes or links than packets or routes have room for. */
   | "size"
   /** A link ends at a node that does not exist. */
   | "unknown-node"

@@ -7,6 +7,7 @@ import {
   ExactDelays,
   fatTree,
   type Graph,
+  GraphBuilder,
   hostsOf,
   hpccFabric,
   hpccTestbed,
@@ -16,6 +17,7 @@ import {
   ring,
   star,
   TopologyError,
+  validate,
 } from "../src/index.ts"
 
 const pairs = (graph: Graph): ReadonlyArray<string> => graph.links.map(({ a, b }) => `${a}-${b}`)
@@ -162,4 +164,49 @@ it("refuses shapes that do not exist", () => {
     () => clos({ pods: 1, torsPerPod: 1, aggsPerPod: 1, coresPerAgg: Number.NaN, hostsPerTor: 1 }),
   ]
   for (const shape of shapes) expect(shape).toThrow(TopologyError)
+})
+
+describe("what no packet can name is refused before there is memory for it", () => {
+  it.each<[string, () => unknown, string]>([
+    ["star(70000)", () => star(70_000), "70000 nodes: packets can name 65536"],
+    ["star(65536), whose switch is one too many", () => star(65_536), "65537 nodes: packets can name 65536"],
+    ["star(1e9)", () => star(1e9), "1000000000 nodes"],
+    ["fatTree(200)", () => fatTree(200), "2000000 nodes"],
+    ["fatTree(1000)", () => fatTree(1000), "250000000 nodes"],
+    ["dumbbell", () => dumbbell(1e15, 1e15), "2000000000000000 nodes"],
+    ["ring", () => ring({ switches: 3, hostsPerSwitch: 1e8 }), "300000000 nodes"],
+    [
+      "cores",
+      () => clos({ pods: 1, torsPerPod: 1, aggsPerPod: 1, coresPerAgg: 1e9, hostsPerTor: 1 }),
+      "1000000003 nodes",
+    ],
+    [
+      "links",
+      () => leafSpine({ leaves: 1000, spines: 1000, hostsPerLeaf: 1 }),
+      "524289 links: packets can name 524288",
+    ],
+    ["parallel", () => leafSpine({ leaves: 1, spines: 1, hostsPerLeaf: 1, parallel: 1e9 }), "524289 links"],
+  ])("%s", (_name, build, message) => {
+    expect(build).toThrow(expect.objectContaining({ _tag: "TopologyError", kind: "size" }))
+    expect(build).toThrow(message)
+  })
+
+  it("and so is what is no count", () => {
+    const builder = new GraphBuilder()
+    for (const count of [Number.NaN, -1, 0.5, "2" as never])
+      expect(() => builder.hosts(count)).toThrow(`hosts is ${count}; it is a whole number, 0 or more`)
+    expect(builder.switches(0)).toEqual([])
+  })
+
+  it("a graph made by hand too", () => {
+    const graph = { nodes: 65_537, isSwitch: new Uint8Array(65_537), links: [] }
+    expect(validate(graph).map(({ kind }) => kind)).toEqual(["size"])
+  })
+
+  it("and routes that find no room", () => {
+    const graph = star(20_000)
+    expect(() => new Routes(graph, new Ports(graph))).toThrow(
+      "routes have no room: this is 20001 nodes and 20000 hosts, expected nodes times hosts up to 250 million",
+    )
+  })
 })
