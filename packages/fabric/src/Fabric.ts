@@ -1,9 +1,8 @@
 import { hpcc, hpccPresets } from "@rdmakit/cc-hpcc"
-import { NEVER, type Time } from "@rdmakit/protocol"
+import { NEVER, OptionError, type Time } from "@rdmakit/protocol"
 import { CongestionControl } from "@rdmakit/protocol/layer"
 import { BufferTooSmall } from "@rdmakit/switch"
 import { type Graph, TopologyError, validate } from "@rdmakit/topology"
-import { RcOptionsError } from "@rdmakit/transport-ib"
 import { Context, Data, Effect, Layer } from "effect"
 import type { AdmissionModel } from "./FlowAdmission.ts"
 import type { Fault } from "./LinkFaults.ts"
@@ -11,10 +10,10 @@ import { type NicFactory, readyListNics, type SwitchFactory } from "./Models.ts"
 import type { NativeOptions } from "./NativeParts.ts"
 import { NativeRun } from "./NativeRun.ts"
 import { sharedBufferSwitches } from "./NativeSwitch.ts"
-import type { TransportSettings } from "./NativeTransport.ts"
 import type { WatchdogSettings } from "./PfcWatchdog.ts"
 import type { RunOutcome } from "./Run.ts"
 import { type RunFault, type SimulateOptions, simulate } from "./simulate.ts"
+import type { TransportModel } from "./TransportModel.ts"
 import { type FlowInput, FlowInvalid, flowsOf } from "./Workload.ts"
 
 /** The network that is simulated. `Layer.succeed(Topology, star(17))`. */
@@ -30,8 +29,11 @@ export const NicModel = Context.Reference<NicFactory>("@rdmakit/fabric/NicModel"
   defaultValue: () => readyListNics,
 })
 
-/** What the transport is set to; its defaults unless a layer says otherwise. */
-export const Transport = Context.Reference<TransportSettings>("@rdmakit/fabric/Transport", {
+/**
+ * What carries the flows: reliable connections with their defaults unless a layer gives settings for them, or another
+ * transport: `Layer.succeed(Transport, (controller) => tcpFlows(tcpConfig({ controller })))`.
+ */
+export const Transport = Context.Reference<TransportModel>("@rdmakit/fabric/Transport", {
   defaultValue: () => ({}),
 })
 
@@ -62,7 +64,7 @@ export const RouteConvergence = Context.Reference<Time>("@rdmakit/fabric/RouteCo
 
 /** A network that cannot be put together: the cause says why. */
 export class NetworkInvalid extends Data.TaggedError("NetworkInvalid")<{
-  readonly cause: BufferTooSmall | RcOptionsError | TopologyError
+  readonly cause: BufferTooSmall | OptionError | TopologyError
 }> {
   override get message(): string {
     return this.cause.message
@@ -143,7 +145,8 @@ export const simulateFlows = (
 /** Anything but the errors of inputs is a bug, and dies as one. */
 const reasonOf = (error: unknown): FlowInvalid | NetworkInvalid => {
   if (error instanceof FlowInvalid) return error
-  if (error instanceof BufferTooSmall || error instanceof RcOptionsError || error instanceof TopologyError) {
+  // Options of whichever transport it is: the errors of all of them are OptionErrors.
+  if (error instanceof BufferTooSmall || error instanceof OptionError || error instanceof TopologyError) {
     return new NetworkInvalid({ cause: error })
   }
   throw error

@@ -8,14 +8,23 @@ export interface BalancerSettings {
    * "ecmp", the default: by a hash of the flow. "flowlet": anew after a gap, by a hash. "adaptive": for each packet the
    * egress that holds the fewest bytes. "adaptive-flowlet": the same after a gap. "spray": for each packet the next in
    * turn. "spray-hashed": for each packet by a hash. "entropy": by a hash of the UDP ports that the packet itself has, as
-   * real switches do it: SRD's packets have other ports each time.
+   * real switches do it: SRD's packets have other ports each time. Or one of your own.
    *
    * Packets of one flow that take different paths arrive out of order, and a transport that goes back N sends them again.
    */
-  readonly loadBalancer?: BalancerName
+  readonly loadBalancer?: BalancerName | BalancerFactory
   /** What ends a flowlet, ps; above 0. Default 100 µs. */
   readonly flowletGapPs?: Time
 }
+
+/**
+ * Makes a load balancer of your own, once for a network: it chooses for all of its switches, of which `pick` says each
+ * time which one asks.
+ *
+ * @param seed the run's, 32 bits: what is random is to be a hash of it
+ * @param ports what the kernel knows of all egress ports, such as `queueBytes`
+ */
+export type BalancerFactory = (seed: number, ports: SwitchPorts) => LoadBalancer
 
 /** Names of the load balancers, the default first. */
 export const balancerNames = [
@@ -39,6 +48,7 @@ const GAP_PS = 100 * MICROSECOND
 /** The load balancer of all switches of a kernel. */
 export const loadBalancer = (settings: BalancerSettings, seed: number, ports: SwitchPorts): LoadBalancer => {
   const { loadBalancer: name = "ecmp", flowletGapPs: gapPs = GAP_PS } = settings
+  if (typeof name === "function") return name(seed, ports)
   switch (name) {
     case "ecmp":
       return seededEcmp(seed)

@@ -19,6 +19,14 @@ export interface NetworkContext {
   readonly seed: number
 }
 
+/**
+ * A transport for a network's flows: called once for a network. Give the transport the controller that the network has, or
+ * its flows are controlled by another.
+ *
+ * @param hops switches on the longest path, at least 1
+ */
+export type TransportFactory = (controller: ControllerFactory, hops: number) => FlowTransport
+
 /** A model of a network's switches: called once for a network, what it gives once for each switch. */
 export type SwitchFactory = (network: NetworkContext) => MakeSwitch
 

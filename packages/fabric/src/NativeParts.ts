@@ -1,15 +1,23 @@
 import { exactTelemetry } from "@rdmakit/packet"
-import type { ControllerFactory, Feedback, FlowTransport, PathInfo, Time } from "@rdmakit/protocol"
+import type { ControllerFactory, Feedback, PathInfo, Time } from "@rdmakit/protocol"
 import { ExactDelays, type Graph, Ports, Routes, TopologyError } from "@rdmakit/topology"
 import { rcFlows } from "@rdmakit/transport-ib"
 import { murmur3, serializationPs } from "@rdmakit/units"
-import type { AdmissionModel } from "./FlowAdmission.ts"
 import { checkedFaults } from "./FaultChecks.ts"
+import type { AdmissionModel } from "./FlowAdmission.ts"
 import { type Fault, longestPath } from "./LinkFaults.ts"
-import { frameBytesOf, type NetworkContext, type NicFactory, readyListNics, type SwitchFactory } from "./Models.ts"
+import {
+  frameBytesOf,
+  type NetworkContext,
+  type NicFactory,
+  readyListNics,
+  type SwitchFactory,
+  type TransportFactory,
+} from "./Models.ts"
 import { sharedBufferSwitches } from "./NativeSwitch.ts"
-import { nativeTransport, patient, type TransportSettings } from "./NativeTransport.ts"
+import { nativeTransport, patient } from "./NativeTransport.ts"
 import type { WatchdogSettings } from "./PfcWatchdog.ts"
+import { madeTransport, settingsOrFactory, type TransportModel } from "./TransportModel.ts"
 import type { WorldParts } from "./WorldParts.ts"
 
 export interface NativeOptions {
@@ -21,10 +29,10 @@ export interface NativeOptions {
   readonly switches?: SwitchFactory
   /** Default `readyListNics`. */
   readonly nics?: NicFactory
-  /** Of reliable connections, what carries the flows by default. */
-  readonly transport?: TransportSettings
-  /** Another transport for the flows. @param hops switches on the longest path */
-  readonly makeTransport?: (controller: ControllerFactory, hops: number) => FlowTransport
+  /** What carries the flows: settings of reliable connections, or another transport. Default `{}`. */
+  readonly transport?: TransportModel
+  /** Another transport where `transport` has settings that hold for it too, which `baseRtt` alone is. */
+  readonly makeTransport?: TransportFactory
   /** Packets lost on purpose: by directed port, the ordinals (from 0) of the packets that cross its link. */
   readonly losses?: ReadonlyMap<number, ReadonlySet<number>>
   /** How switch ports choose among their queues. Default strict priorities. */
@@ -54,17 +62,18 @@ const supplied: ReadonlyArray<Feedback> = ["rtt", "ecn", "int", "pint"]
  * A simulated network in exact picoseconds: ideal NICs, seeded ECMP, strict priorities, telemetry that is not rounded.
  * What the controller needs is switched on; a note says what cannot be had.
  *
- * @throws RcOptionsError, TopologyError; `new World` of the parts throws BufferTooSmall
+ * @throws RcOptionsError, TransportInvalid, TopologyError, what `makeTransport` throws; `new World` of the parts throws BufferTooSmall
  */
 export const nativeParts = (options: NativeOptions): NativeParts => {
-  const { graph, controller, seed = 0, transport: settings = {} } = options
+  const { graph, controller, seed = 0 } = options
+  const { settings, make = options.makeTransport } = settingsOrFactory(options.transport ?? {})
   const ports = new Ports(graph)
   const routes = new Routes(graph, ports)
   const convergencePs = checkedConvergence(options.convergencePs)
   const faults =
     options.faults === undefined ? undefined : { events: checkedFaults(options.faults, graph), convergencePs }
   const hops = faults === undefined ? routes.maxHops : longestPath(graph, routes, faults)
-  const other = options.makeTransport?.(controller, Math.max(1, hops))
+  const other = make === undefined ? undefined : madeTransport(make, controller, Math.max(1, hops))
   const connection = nativeTransport(settings, controller, Math.max(1, hops))
   const telemetryRates = [...new Set(ports.rateBps)].sort((a, b) => a - b)
   const frames = other ?? connection
@@ -79,6 +88,7 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
   const network: NetworkContext = { graph, ports, transport, controller, telemetryRates, longestRttPs, seed }
   const { switches = sharedBufferSwitches(), nics = readyListNics } = options
   const missing = controller.needs.filter((need) => !supplied.includes(need))
+  const uncarried = controller.needs.includes("int") && !transport.telemetry
   return {
     parts: {
       graph,
@@ -103,9 +113,12 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
       ...(options.watchdog === undefined ? {} : { watchdog: options.watchdog }),
       ...(faults === undefined ? {} : { faults }),
     },
-    notes: missing.map(
-      (need) => `controller ${controller.name} needs ${need}, which this network does not supply: it goes without`,
-    ),
+    notes: [
+      ...missing.map((need) => `controller ${controller.name} needs ${need}, which this network does not supply`),
+      ...(uncarried
+        ? [`controller ${controller.name} needs int, which packets of ${transport.name} do not carry`]
+        : []),
+    ].map((note) => `${note}: it goes without`),
   }
 }
 

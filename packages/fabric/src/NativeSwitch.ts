@@ -117,7 +117,7 @@ const kept = (ports: Ports, port: number, settings: SwitchSettings, transport: F
   headroomBytes(ports.rateBps[port]!, ports.delayPs[port]!, frameBytesOf(transport)) + responseBytes(transport)
 
 /**
- * Shared-buffer switches: ECMP by a hash seeded for each switch or what the settings name, PFC, RED marking, INT and PINT, the last three where the
+ * Shared-buffer switches: ECMP by a hash seeded for each switch or what the settings name or make, PFC, RED marking, INT and PINT, the last three where the
  * controller needs them. The world that is made with it throws `BufferTooSmall` where the headroom does not fit.
  */
 export const sharedBufferSwitches =

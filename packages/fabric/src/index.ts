@@ -18,6 +18,7 @@ export {
 export type { AdmissionModel, FlowAdmission } from "./FlowAdmission.ts"
 export type { Flow } from "./FlowTable.ts"
 export { FlowTable } from "./FlowTable.ts"
+export { flowInputs, type TimedFlow } from "./flowInputs.ts"
 export { IdealCompletion } from "./IdealCompletion.ts"
 export {
   type Direction,
@@ -27,8 +28,22 @@ export {
   LinkFaults,
   type ReceiverFault,
 } from "./LinkFaults.ts"
-export { type BalancerName, type BalancerSettings, balancerNames, reorders, usesFlowlets } from "./LoadBalancers.ts"
-export { frameBytesOf, type NetworkContext, type NicFactory, readyListNics, type SwitchFactory } from "./Models.ts"
+export {
+  type BalancerFactory,
+  type BalancerName,
+  type BalancerSettings,
+  balancerNames,
+  reorders,
+  usesFlowlets,
+} from "./LoadBalancers.ts"
+export {
+  frameBytesOf,
+  type NetworkContext,
+  type NicFactory,
+  readyListNics,
+  type SwitchFactory,
+  type TransportFactory,
+} from "./Models.ts"
 export { type KernelName, KernelRefused, kernelNames } from "./makeKernel.ts"
 export { type NativeOptions, type NativeParts, nativeParts } from "./NativeParts.ts"
 export { NativeRun } from "./NativeRun.ts"
@@ -67,6 +82,7 @@ export {
   type WorldRunOptions,
 } from "./Run.ts"
 export { type RunFault, type SimulateOptions, simulate, stepRun } from "./simulate.ts"
+export { TransportInvalid, type TransportModel } from "./TransportModel.ts"
 export { type FrameListener, frameObserver } from "./verbs/frameObserver.ts"
 export type { Links } from "./verbs/Links.ts"
 export { VerbsNetwork } from "./verbs/VerbsNetwork.ts"

@@ -4,7 +4,7 @@ import { dumbbell, fatTree, GraphBuilder, leafSpine, star } from "@rdmakit/topol
 import { Random } from "@rdmakit/units"
 import { describe, expect, it } from "vitest"
 import { ecnRule, headroomBytes, type NativeOptions, nativeParts, sharedBufferSwitches } from "../src/index.ts"
-import { nativeTransport, patient } from "../src/NativeTransport.ts"
+import { nativeTransport, patient, type TransportSettings } from "../src/NativeTransport.ts"
 import { incast, lineRate, runFlows } from "./runs.ts"
 
 const controller = hpcc(hpccPresets.simulation)
@@ -59,7 +59,7 @@ it("a run ends where times can no longer be put in order, and says so", () => {
 })
 
 describe("default timeouts", () => {
-  const settings = (rate: string, transport: NativeOptions["transport"] = {}) => {
+  const settings = (rate: string, transport: TransportSettings = {}) => {
     const graph = star(3, { rate, delay: "1us" })
     const rttPs = nativeParts({ graph, controller: lineRate }).parts.path(0, 0, 1, 1).baseRttPs
     return { rttPs, ...patient(nativeTransport(transport, lineRate, 1), transport, () => rttPs) }
