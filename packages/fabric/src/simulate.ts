@@ -1,5 +1,6 @@
 import { PoolExhausted } from "@rdmakit/packet"
 import { ControllerFault } from "@rdmakit/protocol"
+import { LoadBalancerFault } from "@rdmakit/switch"
 import { Effect } from "effect"
 import type { Run, RunOutcome } from "./Run.ts"
 
@@ -13,12 +14,13 @@ export interface SimulateOptions {
   readonly stopRequested?: () => boolean
 }
 
-/** What may go wrong while a run is under way: a controller broke its contract, or more packets live than there is room for. */
-export type RunFault = ControllerFault | PoolExhausted
+/** What may go wrong while a run is under way: a controller or a load balancer broke its contract, or more packets live than there is room for. */
+export type RunFault = ControllerFault | LoadBalancerFault | PoolExhausted
 
 /** Whatever else is thrown is a mistake of ours. */
-const faultOf = (cause: unknown): RunFault => {
-  if (cause instanceof ControllerFault || cause instanceof PoolExhausted) return cause
+export const faultOf = (cause: unknown): RunFault => {
+  if (cause instanceof ControllerFault || cause instanceof LoadBalancerFault || cause instanceof PoolExhausted)
+    return cause
   throw cause
 }
 

@@ -1,8 +1,17 @@
 import { hpcc, hpccPresets } from "@rdmakit/cc-hpcc"
-import { star } from "@rdmakit/topology"
+import { leafSpine, star } from "@rdmakit/topology"
 import { Effect, Layer } from "effect"
 import { describe, expect, it } from "vitest"
-import { Fabric, type Fault, Faults, simulateFlows, Topology, VerbsNetwork } from "../src/index.ts"
+import {
+  Fabric,
+  type Fault,
+  Faults,
+  SwitchModel,
+  sharedBufferSwitches,
+  simulateFlows,
+  Topology,
+  VerbsNetwork,
+} from "../src/index.ts"
 import { runFlows } from "./runs.ts"
 
 const controller = hpcc(hpccPresets.simulation)
@@ -63,3 +72,19 @@ it("a network whose routes find no room is refused before they take memory", asy
   expect(error).toMatchObject({ _tag: "NetworkInvalid", cause: { _tag: "TopologyError", kind: "size" } })
   expect(error.message).toContain("20001 nodes and 20000 hosts")
 })
+
+it.each([2, -1, 0.5, Number.NaN])(
+  "a load balancer that chooses %s of two ends the run with a fault",
+  async (choice) => {
+    const network = Fabric.layerHpcc.pipe(
+      Layer.provide(Layer.succeed(Topology, leafSpine({ leaves: 2, spines: 2, hostsPerLeaf: 1 }))),
+      Layer.provide(Layer.succeed(SwitchModel, sharedBufferSwitches({ loadBalancer: () => ({ pick: () => choice }) }))),
+    )
+    const flows = [{ source: 0, destination: 1, size: 1000 }]
+    const error = await Effect.runPromise(Effect.flip(Effect.provide(simulateFlows(flows), network)))
+    expect(error).toMatchObject({ _tag: "LoadBalancerFault", node: 2 })
+    expect(error.message).toContain(
+      `load balancer of switch 2, at 1.0872 us: it chose ${choice}, expected the index of one`,
+    )
+  },
+)

@@ -1,6 +1,8 @@
 import type { Packet } from "@rdmakit/packet"
 import type { LoadBalancer, Time } from "@rdmakit/protocol"
 import { murmur3 } from "@rdmakit/units"
+import { isChoice, LoadBalancerFault } from "./LoadBalancerFault.ts"
+import { check, checkBalancer } from "./SwitchOptionError.ts"
 
 export interface FlowletsOptions {
   /** Chooses for the first packet of a flowlet. */
@@ -35,23 +37,26 @@ export class Flowlets implements LoadBalancer {
   /** By node; only switches with a choice have one. */
   private readonly tables: Array<FlowletTable | undefined> = []
 
-  /** @throws RangeError for a gap that is not above 0, or entries that are no power of 2 */
+  /** @throws SwitchOptionError for a gap that is not above 0, or entries that are no power of 2 */
   constructor({ inner, gapPs, entries = ENTRIES }: FlowletsOptions) {
-    if (!(gapPs > 0)) throw new RangeError(`flowlet gap ${gapPs} ps, expected above 0`)
-    if (!(entries >= 1 && entries <= 2 ** 30 && (entries & (entries - 1)) === 0)) {
-      throw new RangeError(`${entries} flowlet entries, expected a power of 2`)
-    }
+    checkBalancer(inner)
+    check("gapPs", gapPs, Number.isFinite(gapPs) && gapPs > 0, "a finite time above 0, ps")
+    const isPower = Number.isInteger(entries) && entries >= 1 && entries <= 2 ** 30 && (entries & (entries - 1)) === 0
+    check("entries", entries, isPower, "a power of 2, at most 2^30")
     this.inner = inner
     this.gapPs = gapPs
     this.entries = entries
   }
 
+  /** @throws LoadBalancerFault where `inner` chose what is none of them */
   pick(now: Time, packet: Packet, node: number, count: number, table: Int32Array, from: number): number {
     const { lastPs, choice } = this.tableOf(node)
     const entry = murmur3(node, packet.source, packet.destination, packet.udpPorts) & (this.entries - 1)
     if (now - lastPs[entry]! > this.gapPs) {
       this.flowlets++
-      choice[entry] = this.inner.pick(now, packet, node, count, table, from)
+      const chosen = this.inner.pick(now, packet, node, count, table, from)
+      if (!isChoice(chosen, count)) throw new LoadBalancerFault(chosen, count, node, now)
+      choice[entry] = chosen
     }
     lastPs[entry] = now
     // Another flow of the entry may have had more to choose from.

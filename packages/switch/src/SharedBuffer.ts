@@ -1,5 +1,6 @@
 import type { SwitchPorts, Time } from "@rdmakit/protocol"
 import { Drop, Shortcut } from "@rdmakit/protocol"
+import { checkBuffer } from "./SwitchOptionError.ts"
 
 /**
  * A port's policy words beside those of `Shortcut`, whose bytes held are without headroom: 17 to 23 are the headroom
@@ -27,7 +28,7 @@ export interface PortBuffer {
 }
 
 export interface SharedBufferOptions {
-  /** Below 2^31. */
+  /** Whole, below 2^32. */
   readonly bufferBytes: number
   /** Bytes each ingress (port, priority) may hold outside the shared pool. Default 4,096. */
   readonly reserveBytes?: number
@@ -91,8 +92,9 @@ export class SharedBuffer {
   /** Kernel ports of the switch. */
   readonly portIds: ReadonlyArray<number>
 
-  /** @throws BufferTooSmall */
+  /** @throws BufferTooSmall; SwitchOptionError for sizes that are none */
   constructor(ports: SwitchPorts, options: SharedBufferOptions) {
+    checkBuffer(options)
     this.words = ports.policyWords
     this.first = ports.policyAt(0)
     this.stride = ports.policyAt(1) - this.first

@@ -1,9 +1,11 @@
 import { Ecn, Flag, type Packet } from "@rdmakit/packet"
 import { Drop, type LoadBalancer, type Switch, type SwitchPorts, type Time } from "@rdmakit/protocol"
 import type { EcnMarker } from "./EcnMarker.ts"
+import { isChoice, LoadBalancerFault } from "./LoadBalancerFault.ts"
 import type { NextHops } from "./NextHops.ts"
 import type { SharedBuffer } from "./SharedBuffer.ts"
 import { SharedWays } from "./SharedWays.ts"
+import { checkBalancer } from "./SwitchOptionError.ts"
 import type { TelemetryStamper } from "./TelemetryStamper.ts"
 
 export interface SharedBufferSwitchOptions {
@@ -38,7 +40,9 @@ export class SharedBufferSwitch implements Switch {
   /** Where the balancer does not look at the place of the next hops. */
   private readonly ways: SharedWays | undefined
 
+  /** @throws SwitchOptionError for what is no load balancer */
   constructor(options: SharedBufferSwitchOptions) {
+    checkBalancer(options.balancer)
     this.node = options.node
     this.ports = options.ports
     this.buffer = options.buffer
@@ -54,6 +58,7 @@ export class SharedBufferSwitch implements Switch {
     }
   }
 
+  /** @throws LoadBalancerFault */
   route(now: Time, packet: Packet): number {
     const { routes } = this
     const host = routes.hostIndex[packet.destination] ?? -1
@@ -64,7 +69,9 @@ export class SharedBufferSwitch implements Switch {
     const count = routes.start[at + 1]! - from
     if (count === 0) return Drop.NoRoute
     if (count === 1) return routes.table[from]!
-    return routes.table[from + this.balancer.pick(now, packet, this.node, count, routes.table, from)]!
+    const choice = this.balancer.pick(now, packet, this.node, count, routes.table, from)
+    if (!isChoice(choice, count)) throw new LoadBalancerFault(choice, count, this.node, now)
+    return routes.table[from + choice]!
   }
 
   private chosen(now: Time, packet: Packet, ways: SharedWays, host: number): number {
@@ -73,7 +80,10 @@ export class SharedBufferSwitch implements Switch {
     const from = ways.from[set]!
     const count = ways.count[set]!
     if (count === 0) return Drop.NoRoute
-    return count === 1 ? table[from]! : table[from + this.balancer.pick(now, packet, this.node, count, table, from)]!
+    if (count === 1) return table[from]!
+    const choice = this.balancer.pick(now, packet, this.node, count, table, from)
+    if (!isChoice(choice, count)) throw new LoadBalancerFault(choice, count, this.node, now)
+    return table[from + choice]!
   }
 
   admit(now: Time, packet: Packet, ingress: number, egress: number): number {

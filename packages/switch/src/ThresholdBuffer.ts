@@ -1,5 +1,6 @@
 import { Drop, type SwitchPorts } from "@rdmakit/protocol"
 import { HEADROOM, HEADROOM_LIMIT, SharedBuffer, type SharedBufferOptions } from "./SharedBuffer.ts"
+import { checkThreshold } from "./SwitchOptionError.ts"
 
 /**
  * How much a queue may hold of the shared pool. Dynamic: alpha times what is free of it, above 0 (Choudhury and Hahne
@@ -31,16 +32,15 @@ export class ThresholdBuffer extends SharedBuffer {
   private readonly alpha: number
   private readonly bytes: number
 
-  /** @throws BufferTooSmall; RangeError for a threshold that is out of range */
+  /** @throws BufferTooSmall; SwitchOptionError for a threshold that is out of range, and sizes that are none */
   constructor(ports: SwitchPorts, options: ThresholdBufferOptions) {
     super(ports, options)
     const { threshold } = options
+    checkThreshold(threshold)
     if ("alpha" in threshold) {
-      if (!(threshold.alpha > 0 && threshold.alpha < Infinity)) throw new RangeError(`alpha ${threshold.alpha}`)
       this.alpha = threshold.alpha
       this.bytes = BYTES_MAX
     } else {
-      if (!(threshold.bytes >= 1)) throw new RangeError(`threshold of ${threshold.bytes} bytes`)
       this.alpha = 0
       this.bytes = Math.min(BYTES_MAX, Math.floor(threshold.bytes))
     }

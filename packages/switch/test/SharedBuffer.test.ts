@@ -1,7 +1,13 @@
 import { Drop, Shortcut } from "@rdmakit/protocol"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { BufferTooSmall, type PortBuffer, SharedBuffer, type SharedBufferOptions } from "../src/index.ts"
+import {
+  BufferTooSmall,
+  type PortBuffer,
+  SharedBuffer,
+  type SharedBufferOptions,
+  SwitchOptionError,
+} from "../src/index.ts"
 import { lentPorts } from "./lentPorts.ts"
 
 /** The reference's SwitchMmu, written down as it is told, with nothing made quick. */
@@ -171,6 +177,25 @@ describe("the shared buffer", () => {
     })
     return { buffer, frames, queueBytes }
   }
+
+  it.each<[object, string]>([
+    [{ bufferBytes: Number.NaN }, "switch: bufferBytes is NaN, expected a whole number of bytes, below 4 GiB"],
+    [{ bufferBytes: "32MiB" }, 'bufferBytes is "32MiB"'],
+    [{ bufferBytes: undefined }, "bufferBytes is nothing"],
+    [{ bufferBytes: 2 ** 32 }, "bufferBytes is 4294967296"],
+    [{ reserveBytes: Number.NaN }, "reserveBytes is NaN, expected a whole number of bytes, at least 0 and below 2 GiB"],
+    [{ reserveBytes: -1 }, "reserveBytes is -1"],
+    [{ resumeOffsetBytes: Number.NaN }, "resumeOffsetBytes is NaN"],
+    [{ resumeOffsetBytes: 0.5 }, "resumeOffsetBytes is 0.5"],
+    [{ lossless: "false" }, 'lossless is "false", expected true or false'],
+    [{ lossless: false, egressShift: 32 }, "egressShift is 32, expected a whole number, 0 to 31"],
+    [{ ports: [{ port: 1, headroomBytes: -5, thresholdShift: 3 }] }, "headroomBytes is -5, expected a whole number"],
+    [{ ports: [{ port: 1, headroomBytes: Number.NaN, thresholdShift: 3 }] }, "headroomBytes is NaN"],
+    [{ ports: [{ port: 1, headroomBytes: 0, thresholdShift: Number.NaN }] }, "thresholdShift is NaN"],
+  ])("refuses %j", (options, message) => {
+    expect(() => one(options)).toThrow(SwitchOptionError)
+    expect(() => one(options)).toThrow(message)
+  })
 
   it("pauses once, at the threshold or beyond, and resumes once, 3,072 bytes below it", () => {
     const { buffer, frames } = one()

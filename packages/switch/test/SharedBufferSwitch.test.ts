@@ -3,6 +3,7 @@ import { Drop } from "@rdmakit/protocol"
 import { describe, expect, it } from "vitest"
 import {
   EcnMarker,
+  LoadBalancerFault,
   type NextHops,
   SharedBuffer,
   SharedBufferSwitch,
@@ -69,6 +70,24 @@ describe("a shared-buffer switch", () => {
     expect(subject.route(0, make(0))).toBe(3)
     expect(picked).toEqual([NODE, 2])
     expect(subject.route(0, make(3))).toBe(Drop.NoRoute)
+  })
+
+  it.each([2, -1, 0.5, Number.NaN, "1" as never, undefined as never])(
+    "does not follow a balancer that chooses %s of two",
+    (choice) => {
+      for (const byPacket of [false, true]) {
+        const { subject, make } = switchWith({ balancer: { byPacket, pick: () => choice } })
+        const route = () => subject.route(3e6, make(0))
+        expect(route).toThrow(LoadBalancerFault)
+        expect(route).toThrow(
+          `load balancer of switch 4, at 3 us: it chose ${choice}, expected the index of one of 2 next hops, 0 to 1`,
+        )
+      }
+    },
+  )
+
+  it.each([null, undefined as never, {}, () => 0])("refuses %s as a balancer", (balancer) => {
+    expect(() => switchWith({ balancer: balancer as never })).toThrow("expected a load balancer, an object with pick")
   })
 
   it("has no route to a switch, or to a node that is not there", () => {

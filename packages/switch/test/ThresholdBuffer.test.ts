@@ -1,7 +1,13 @@
 import { Drop } from "@rdmakit/protocol"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { SharedBuffer, type Threshold, ThresholdBuffer, type ThresholdBufferOptions } from "../src/index.ts"
+import {
+  SharedBuffer,
+  SwitchOptionError,
+  type Threshold,
+  ThresholdBuffer,
+  type ThresholdBufferOptions,
+} from "../src/index.ts"
 import { lentPorts } from "./lentPorts.ts"
 
 /** Ports 1 and 3 with a reserve of nothing and headroom of 2,000 B each, unless said otherwise, and this pool. */
@@ -173,6 +179,16 @@ describe("a lossy switch", () => {
 })
 
 it("refuses a threshold that is none", () => {
-  expect(() => bufferOf({ alpha: 0 }, 1000)).toThrow(RangeError)
-  expect(() => bufferOf({ bytes: 0 }, 1000)).toThrow(RangeError)
+  const wrong: ReadonlyArray<[unknown, string]> = [
+    [{ alpha: 0 }, "switch: threshold.alpha is 0, expected a finite number above 0"],
+    [{ alpha: "1" }, 'threshold.alpha is "1"'],
+    [{ bytes: 0 }, "switch: threshold.bytes is 0, expected a number of bytes, at least 1"],
+    [{ bytes: Number.NaN }, "threshold.bytes is NaN"],
+    [{}, "threshold is an object, expected { alpha }"],
+    [5, "threshold is 5"],
+  ]
+  for (const [threshold, message] of wrong) {
+    expect(() => bufferOf(threshold as Threshold, 1000)).toThrow(SwitchOptionError)
+    expect(() => bufferOf(threshold as Threshold, 1000)).toThrow(message)
+  }
 })

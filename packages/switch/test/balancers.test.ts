@@ -1,7 +1,7 @@
 import { Packet, PacketPool } from "@rdmakit/packet"
 import type { LoadBalancer } from "@rdmakit/protocol"
 import { describe, expect, it } from "vitest"
-import { EntropyEcmp, Flowlets, HashedSpray, LeastQueued, RoundRobinSpray } from "../src/index.ts"
+import { EntropyEcmp, Flowlets, HashedSpray, LeastQueued, LoadBalancerFault, RoundRobinSpray } from "../src/index.ts"
 import { lentPorts } from "./lentPorts.ts"
 
 const pool = new PacketPool({ limit: 4 })
@@ -155,7 +155,17 @@ describe("flowlets", () => {
   })
 
   it("refuses what makes no table", () => {
-    expect(() => new Flowlets({ inner: inTurn(), gapPs: 0 })).toThrow("above 0")
-    expect(() => new Flowlets({ inner: inTurn(), gapPs: 1, entries: 3 })).toThrow("power of 2")
+    for (const gapPs of [0, Number.NaN, Infinity, "1us" as never])
+      expect(() => new Flowlets({ inner: inTurn(), gapPs })).toThrow("expected a finite time above 0, ps")
+    for (const entries of [3, 0, Number.NaN, 0.5])
+      expect(() => new Flowlets({ inner: inTurn(), gapPs: 1, entries })).toThrow("power of 2")
+    expect(() => new Flowlets({ inner: {} as never, gapPs: 1 })).toThrow(
+      "switch: balancer is an object, expected a load",
+    )
+  })
+
+  it.each([2, -1, 0.5, Number.NaN, undefined as never])("a choice of %s among two is none", (choice) => {
+    const balancer = new Flowlets({ inner: { pick: () => choice }, gapPs: 100 })
+    expect(() => pickOf(balancer, 0, flow(1, 2), 7, 1, 2)).toThrow(LoadBalancerFault)
   })
 })

@@ -1,14 +1,13 @@
 import type { Device, DeviceOptions } from "@rdmakit/device"
 import { Provider } from "@rdmakit/device/layer"
-import { PoolExhausted } from "@rdmakit/packet"
-import { ControllerFault, NEVER, OptionError, type Time, type VerbsTransport } from "@rdmakit/protocol"
+import { NEVER, OptionError, type Time, type VerbsTransport } from "@rdmakit/protocol"
 import { CongestionControl } from "@rdmakit/protocol/layer"
 import { BufferTooSmall } from "@rdmakit/switch"
 import { TopologyError } from "@rdmakit/topology"
 import type { VerbsOptions } from "@rdmakit/transport-ib"
 import { Context, Effect, Exit, Option } from "effect"
 import { Faults, NetworkInvalid, RouteConvergence, Scheduling, SwitchModel, Topology } from "../Fabric.ts"
-import type { RunFault } from "../simulate.ts"
+import { faultOf, type RunFault } from "../simulate.ts"
 import type { Links } from "../verbs/Links.ts"
 import { VerbsNetwork } from "../verbs/VerbsNetwork.ts"
 import type { PacketObserver, VerbsNetworkOptions } from "../verbs/VerbsNetworkOptions.ts"
@@ -142,10 +141,5 @@ const reasonOf = (error: unknown): NetworkInvalid => {
   if (error instanceof BufferTooSmall || error instanceof OptionError || error instanceof TopologyError) {
     return new NetworkInvalid({ cause: error })
   }
-  throw error
-}
-
-const faultOf = (error: unknown): RunFault => {
-  if (error instanceof ControllerFault || error instanceof PoolExhausted) return error
   throw error
 }

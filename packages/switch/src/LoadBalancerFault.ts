@@ -1,0 +1,23 @@
+import type { Time } from "@rdmakit/protocol"
+
+/** A load balancer broke its contract: what it chose is none of the next hops. */
+export class LoadBalancerFault extends Error {
+  readonly _tag = "LoadBalancerFault"
+  override readonly name = "LoadBalancerFault"
+  /** The switch that asked. */
+  readonly node: number
+  /** When, ps. */
+  readonly time: Time
+
+  /** @param choice what it chose @param count how many next hops there were */
+  constructor(choice: unknown, count: number, node: number, time: Time) {
+    super(
+      `load balancer of switch ${node}, at ${time / 1e6} us: it chose ${String(choice)}, expected the index of one of ${count} next hops, 0 to ${count - 1}`,
+    )
+    this.node = node
+    this.time = time
+  }
+}
+
+/** Whether a choice is an index below `count`: of another, a packet would go where another switch sends it, or nowhere. */
+export const isChoice = (choice: number, count: number): boolean => choice >>> 0 === choice && choice < count
