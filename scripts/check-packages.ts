@@ -5,12 +5,16 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
+import { packageOf } from "./boundaries/dependencies.ts"
+import { mayDeclare } from "./boundaries/floors.ts"
+import { readSource } from "./boundaries/source.ts"
 
 interface Manifest {
   readonly name: string
   readonly version: string
   readonly private?: boolean
   readonly exports?: Readonly<Record<string, { readonly default: string }>>
+  readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
 }
 
@@ -58,10 +62,34 @@ const load = async ({ folder, manifest }: Package): Promise<Outcome> => {
   return run(process.execPath, ["--input-type=module", "--eval", script])
 }
 
+/**
+ * What is built names nothing that its user would not have: emitted declarations name packages that no source imports, which
+ * the boundary check cannot see. A bundled program names none at all.
+ */
+const named = async ({ folder, manifest }: Package): Promise<Outcome> => {
+  const said = new Map<string, string>()
+  for (const path of await readdir(join(folder, "dist"), { recursive: true })) {
+    if (!/\.(?:js|d\.ts)$/.test(path)) continue
+    for (const { specifier } of readSource(path, await readFile(join(folder, "dist", path), "utf8")).imports) {
+      const name = packageOf(specifier)
+      if (name !== undefined && name !== manifest.name) said.set(name, path)
+    }
+  }
+  const declared = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
+  const short = (name: string): string => name.replace("@rdmakit/", "")
+  const wrong = [
+    ...[...said].filter(([name]) => !declared.includes(name)).map(([name, path]) => `dist/${path} names ${name}`),
+    ...declared
+      .filter((name) => mayDeclare(short(manifest.name), short(name)) && !said.has(name))
+      .map((name) => `no declaration names ${name}: take it from package.json and from scripts/boundaries/floors.ts`),
+  ]
+  return { ok: wrong.length === 0, output: wrong.join("\n") }
+}
+
 const examine = async (each: Package, tarballs: string): Promise<Outcome> => {
   const { name, version, exports } = each.manifest
   const tarball = join(tarballs, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`)
-  const checks = [() => run("publint", ["run", "--strict", tarball])]
+  const checks = [() => named(each), () => run("publint", ["run", "--strict", tarball])]
   // A program without exports has no types to resolve and nothing to import.
   if (exports !== undefined) {
     checks.push(

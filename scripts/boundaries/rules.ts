@@ -1,6 +1,7 @@
 import { posix } from "node:path"
-import { EFFECT_OPTIONAL, mayImport, mayTestWith, roomOf, WORLDS } from "./floors.ts"
-import { type Import, readSource } from "./source.ts"
+import { checkDependencies, checkPeerRanges } from "./dependencies.ts"
+import { EFFECT_OPTIONAL, mayDeclare, mayImport, mayTestWith, roomOf, WORLDS } from "./floors.ts"
+import { type Import, readSource, type Source } from "./source.ts"
 
 /** One package of the workspace, its files keyed by path relative to its folder (`src/index.ts`). */
 export interface Package {
@@ -15,6 +16,7 @@ export interface Manifest {
   readonly exports?: Readonly<Record<string, unknown>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
   readonly devDependencies?: Readonly<Record<string, string>>
 }
 
@@ -42,7 +44,11 @@ const isEffect = (name: string): boolean => name === "effect" || name.startsWith
 /** Checks every package against the house; the order of the answer is that of the input. */
 export const check = (packages: ReadonlyArray<Package>): ReadonlyArray<Violation> => {
   const byName = new Map(packages.map((each) => [each.manifest.name, each]))
-  return packages.flatMap((each) => [...checkManifest(each), ...checkFiles(each, byName)])
+  const violations = packages.flatMap((each) => {
+    const sources = new Map([...each.files].map(([path, text]) => [path, readSource(path, text)]))
+    return [...checkManifest(each), ...checkFiles(each, sources, byName), ...checkDependencies(each, sources)]
+  })
+  return [...violations, ...checkPeerRanges(packages)]
 }
 
 const isApplication = (each: Package): boolean => each.folder.startsWith("apps/")
@@ -57,14 +63,19 @@ const checkManifest = (each: Package): ReadonlyArray<Violation> => {
     return [{ where, what: `${name} has no floor: give it a row in scripts/boundaries/floors.ts` }]
   }
   return Object.keys({ ...dependencies, ...peerDependencies })
-    .filter((target) => target.startsWith(SCOPE) && !mayImport(shortName(name), shortName(target)))
+    .filter((target) => target.startsWith(SCOPE))
+    .filter((target) => !mayImport(shortName(name), shortName(target)))
+    .filter((target) => !mayDeclare(shortName(name), shortName(target)))
     .map((target) => ({ where, what: `${name} may not depend on ${target}` }))
 }
 
-const checkFiles = (each: Package, byName: ReadonlyMap<string, Package>): ReadonlyArray<Violation> => {
+const checkFiles = (
+  each: Package,
+  sources: ReadonlyMap<string, Source>,
+  byName: ReadonlyMap<string, Package>,
+): ReadonlyArray<Violation> => {
   const violations: Array<Violation> = []
-  for (const [path, text] of each.files) {
-    const file = readSource(path, text)
+  for (const [path, file] of sources) {
     const report = (line: number, what: string): void => {
       violations.push({ where: `${each.folder}/${path}:${line}`, what })
     }

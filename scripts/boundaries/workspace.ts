@@ -3,11 +3,12 @@ import { join } from "node:path"
 import type { Manifest, Package } from "./rules.ts"
 
 const folders = ["packages", "apps"]
-const parts = ["src", "test"]
+/** `suite`: the tests of an application that `npm test` does not run. */
+const parts = ["src", "test", "examples", "suite"]
 
 const listed = (folder: string): ReadonlyArray<string> => (existsSync(folder) ? readdirSync(folder).sort() : [])
 
-/** The packages of the workspace at `root`, with the text of their sources and tests. */
+/** The packages of the workspace at `root`, with the text of their sources, tests and examples. */
 export const readWorkspace = (root: string): ReadonlyArray<Package> =>
   folders
     .flatMap((folder) => listed(join(root, folder)).map((name) => `${folder}/${name}`))

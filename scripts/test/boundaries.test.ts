@@ -28,8 +28,18 @@ const saidOf = (each: Package): ReadonlyArray<string> =>
   )
 
 const depends = (...names: ReadonlyArray<string>): Partial<Manifest> => ({
-  dependencies: Object.fromEntries(names.map((name) => [name, "*"])),
+  dependencies: Object.fromEntries(names.map((name) => [name, "workspace:^"])),
 })
+
+/** Declares what a file of this path imports where it belongs. */
+const declaring = (folder: string, path: string, names: ReadonlyArray<string>): Partial<Manifest> => {
+  const ours = depends(...names.filter((name) => name.startsWith("@rdmakit/"))).dependencies ?? {}
+  if (!path.startsWith("src/")) return { devDependencies: ours }
+  if (!names.includes("effect")) return { dependencies: ours }
+  const optional = folder === "packages/sim"
+  const peers = { peerDependencies: { effect: "^4.1.0" }, peerDependenciesMeta: { effect: { optional } } }
+  return { dependencies: ours, ...peers }
+}
 
 describe("the floors", () => {
   test("imports go downward", () => {
@@ -104,11 +114,78 @@ describe("a violation is found", () => {
   test("a dependency that no file imports yet", () => {
     expect(saidOf(pkg("packages/sim", {}, depends("@rdmakit/fabric")))).toEqual([
       "packages/sim/package.json @rdmakit/sim may not depend on @rdmakit/fabric",
+      "packages/sim/package.json @rdmakit/fabric is among the dependencies, but nothing imports it",
     ])
   })
 
   test("a test that reaches for another room", () => {
-    expect(saidOf(pkg("packages/sim", { "test/a.test.ts": 'import "@rdmakit/switch"' }))).toHaveLength(1)
+    expect(saidOf(pkg("packages/sim", { "test/a.test.ts": 'import "@rdmakit/switch"' }))).toEqual([
+      expect.stringContaining("may not import @rdmakit/switch"),
+      "packages/sim/test/a.test.ts:1 @rdmakit/switch is not among what @rdmakit/sim declares",
+    ])
+  })
+})
+
+describe("what package.json says that no file bears out is found", () => {
+  const units = 'import "@rdmakit/units"'
+  const layer = { "src/layer.ts": 'import "effect"' }
+  const peer = { peerDependencies: { effect: "^4.1.0" } }
+  test.each<[string, Package, string]>([
+    ["unused", pkg("packages/sim", {}, depends("@rdmakit/units")), "nothing imports it"],
+    [
+      "used by tests alone",
+      pkg("packages/sim", { "test/a.test.ts": units }, depends("@rdmakit/units")),
+      "only tests and examples import it",
+    ],
+    [
+      "used by examples alone",
+      pkg("packages/sim", { "examples/a.ts": units }, depends("@rdmakit/units")),
+      "only tests and examples import it",
+    ],
+    ["an unused peer", pkg("packages/fabric", {}, peer), "effect is among the dependencies, but nothing imports it"],
+    [
+      "used by a test, not declared",
+      pkg("packages/sim", { "test/a.ts": units }),
+      "not among what @rdmakit/sim declares",
+    ],
+    [
+      "for development, unused",
+      pkg("packages/sim", {}, { devDependencies: { "@rdmakit/units": "workspace:^", fast: "1.0.0" } }),
+      "nothing imports it",
+    ],
+    [
+      "an exact version",
+      pkg("packages/sim", { "src/a.ts": units }, { dependencies: { "@rdmakit/units": "workspace:*" } }),
+      'write "workspace:^"',
+    ],
+    ["an Effect of its own", pkg("packages/fabric", layer, { dependencies: { effect: "catalog:" } }), "make it a peer"],
+    [
+      "an Effect that may be missing",
+      pkg("packages/fabric", layer, { ...peer, peerDependenciesMeta: { effect: { optional: true } } }),
+      "a required peer",
+    ],
+    ["an Effect that layer.ts alone needs", pkg("packages/sim", layer, peer), "an optional peer"],
+  ])("%s", (_, each, message) => {
+    const said = saidOf(each)
+    expect(said).not.toEqual([])
+    for (const line of said) expect(line).toContain(message)
+  })
+
+  test("peers of two ranges", () => {
+    const of = (name: string, range: string): Package =>
+      pkg(`packages/${name}`, layer, { peerDependencies: { effect: range } })
+    expect(check([of("fabric", "^4.1.0"), of("softnic", "^4.2.0")])).toEqual([
+      { where: "packages/softnic/package.json", what: "the peer effect is ^4.2.0, elsewhere ^4.1.0" },
+    ])
+  })
+
+  test("what declarations alone name is no import", () => {
+    const perftest = pkg("packages/perftest", {}, depends("@rdmakit/device"))
+    expect(saidOf(perftest)).toEqual([])
+    const importing = { ...perftest, files: new Map([["src/a.ts", 'import "@rdmakit/device"']]) }
+    expect(check([...floor0, pkg("packages/device", {}), importing]).map(({ what }) => what)).toEqual([
+      "@rdmakit/perftest may not import @rdmakit/device: imports go downward only",
+    ])
   })
 })
 
@@ -126,7 +203,7 @@ describe("what is allowed passes", () => {
     ["apps/tool", "src/main.ts", 'import "@rdmakit/fabric"\nimport "@rdmakit/units"\nimport "node:fs"'],
   ])("%s %s %s", (folder, path, text) => {
     const names = [...text.matchAll(/import[^"\\\n]*"((?:@rdmakit\/)?[a-z]+)/g)].map((match) => match[1] ?? "")
-    expect(saidOf(pkg(folder, { [path]: text }, path.startsWith("src/") ? depends(...names) : {}))).toEqual([])
+    expect(saidOf(pkg(folder, { [path]: text }, declaring(folder, path, names)))).toEqual([])
   })
 })
 
