@@ -54,9 +54,10 @@ export const windConstants = (options: ComputeWindOptions, path: PathInfo, maxSt
  * W in bytes, spread over the base RTT by the rate W / T. How U comes about, and when, is the subclass's.
  */
 export abstract class ComputeWind extends AckController {
-  // Every field starts as a number: one that starts undefined has each double written to it boxed.
+  // Every field starts as a number: one that starts undefined has each double written to it boxed. What will be a fraction
+  // starts as Infinity, a double: one that starts as a small integer becomes another kind in the middle of a run.
   /** W / T, bit/s. */
-  rate: number = 0
+  rate: number = Infinity
   /** W, whole bytes. */
   window: number = 0
 
@@ -64,10 +65,10 @@ export abstract class ComputeWind extends AckController {
   protected readonly constants: WindConstants
 
   /** U */
-  protected utilisation = 1
+  protected utilisation: number = Infinity
   protected lastUpdateSequence = 0
   protected unmeasured = 0
-  private referenceWindowBytes: number = 0
+  private referenceWindowBytes: number = Infinity
   private stage = 0
   private fullUpdates = 0
   private fastReactions = 0
@@ -75,6 +76,7 @@ export abstract class ComputeWind extends AckController {
   constructor(constants: WindConstants) {
     super()
     this.constants = constants
+    this.utilisation = 1
     this.referenceWindowBytes = constants.startWindowBytes
     this.rate = constants.lineRateBps
     this.window = constants.windowed ? Math.floor(constants.startWindowBytes) : Infinity

@@ -64,16 +64,17 @@ const NO_STATE = new Float64Array(0)
  * compared, and a hop with u = 0 is no measurement.
  */
 export class HpccNs3 extends AckController {
-  // Every field starts as a number: one that starts undefined has each double written to it boxed, 30 % of `onAck`.
+  // Every field starts as a number: one that starts undefined has each double written to it boxed, 30 % of `onAck`. What
+  // small integers have no room for starts as Infinity: see `ComputeWind`.
   /** Bit/s, an integer. */
-  rate: number = 0
+  rate: number = Infinity
   window: number = 0
 
   /** What it has in common with other flows, and so lies in the cache. */
   private readonly constants: HpccNs3Constants
 
-  private utilisation = 1
-  private referenceRateBps: number = 0
+  private utilisation: number = Infinity
+  private referenceRateBps: number = Infinity
   private stage = 0
   private lastUpdateSequence = 0
   private elapsedNs = 0
@@ -87,6 +88,7 @@ export class HpccNs3 extends AckController {
   constructor(constants: HpccNs3Constants) {
     super()
     this.constants = constants
+    this.utilisation = 1
     this.rate = constants.lineRateBps
     this.referenceRateBps = constants.lineRateBps
     this.window = constants.windowBytes > 0 ? constants.windowBytes : Infinity

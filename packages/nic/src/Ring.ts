@@ -1,6 +1,6 @@
 /** First in, first out, in an array that keeps its length: one that grows and shrinks costs a call into the runtime. */
 export class Ring<Item> {
-  private items: Array<Item | undefined> = new Array(4).fill(undefined)
+  private readonly items: Array<Item | undefined> = [undefined, undefined, undefined, undefined]
   /** How many ever came, and left; where they are is that number modulo the length, a power of two. */
   private came = 0
   private left = 0
@@ -25,11 +25,13 @@ export class Ring<Item> {
     return item
   }
 
+  /** Twice the room, in the same array: compiled code knows it. What came first moves to the front. */
   private grow(): void {
-    const { items, left } = this
-    const from = left & (items.length - 1)
-    this.items = [...items.slice(from), ...items.slice(0, from), ...new Array(items.length).fill(undefined)]
-    this.came = items.length
+    const { items } = this
+    const length = items.length
+    items.push(...items.splice(0, this.left & (length - 1)))
+    for (let more = length; more > 0; more--) items.push(undefined)
     this.left = 0
+    this.came = length
   }
 }

@@ -13,6 +13,15 @@ export interface Message {
 /** Packets a message of this many bytes takes; a message of zero bytes takes one (IBTA 1.7 §9.7.2). */
 export const packetsOf = (bytes: number, mtuBytes: number): number => (bytes === 0 ? 1 : Math.ceil(bytes / mtuBytes))
 
+/**
+ * The number itself, as a small integer where it is one: sizes come from tables of doubles, and what is reckoned from a
+ * double is one too, in a box of its own for each field of each queue pair.
+ */
+const unboxed = (value: number): number => {
+  const small = value | 0
+  return small === value ? small : value
+}
+
 /** Messages that have left are cut off the front of the array once there are this many, and half of it. */
 const SLACK = 64
 
@@ -34,8 +43,9 @@ export class MessageQueue {
     this.mtuBytes = mtuBytes
   }
 
-  /** Adds a message of `bytes`; returns the packets it takes. */
-  add(id: number, bytes: number): number {
+  /** Adds a message of `size` bytes; returns the packets it takes. */
+  add(id: number, size: number): number {
+    const bytes = unboxed(size)
     const packets = packetsOf(bytes, this.mtuBytes)
     const message = { id, firstPacket: this.packets, packets, firstByte: this.bytes, bytes }
     if (this.head === this.messages.length) this.oldest = message

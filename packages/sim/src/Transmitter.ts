@@ -1,5 +1,5 @@
 import { Flag, Layout, Opcode, Packet, type PacketPool } from "@rdmakit/packet"
-import { type Nic, Shortcut, type Switch, type Time } from "@rdmakit/protocol"
+import { NEVER, type Nic, Shortcut, type Switch, type Time } from "@rdmakit/protocol"
 import { EgressQueues } from "./EgressQueues.ts"
 import { EventQueue } from "./EventQueue.ts"
 import type { ExactKernelOptions } from "./ExactKernelOptions.ts"
@@ -41,14 +41,15 @@ export abstract class Transmitter {
   /** Departures are found out when somebody looks, but of ports that are `eager`: see `Departures`. */
   protected readonly fused: boolean
   protected readonly eager: Uint8Array
-  /** Time and order number of the event being executed. */
-  protected time: Time = 0
+  /** Time and order number of the event being executed; the time is NEVER at first, a double before it is set to 0. */
+  protected time: Time = NEVER
   protected currentOrder = 0
 
   constructor(options: ExactKernelOptions) {
     const { network, pool } = options
     if (network.ports > Layout.PORTS_MAX)
       throw new RangeError(`network of ${network.ports} ports, expected at most ${Layout.PORTS_MAX}`)
+    this.time = 0
     this.pool = pool
     this.packet = new Packet(pool)
     this.canonical = options.ties !== "insertion"

@@ -57,8 +57,8 @@ export abstract class RcRequester extends RcResponder implements FlowEngine {
   protected sentBytes = 0
   private lastWireBytes = 0
   /** What the last packet costs at the controller's rate, ps: the part of `paceTime` that a rate change moves; and that rate. */
-  private lastPacePs: Time = 0
-  private lastRateBps = 0
+  private lastPacePs: Time = NEVER
+  private lastRateBps = NEVER
   protected ackDeadline: Time = NEVER
   protected retries = 0
   protected failed = false

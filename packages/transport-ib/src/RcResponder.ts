@@ -27,13 +27,14 @@ export abstract class RcResponder {
   protected receivedBytes = 0
   private unacknowledged = 0
   protected nakFor = -1
-  protected nakTime: Time = 0
+  // A time starts as none at all: a field that starts as a small integer becomes another kind in the middle of a run.
+  protected nakTime: Time = NEVER
   protected replyOpcode = 0
   private replyPsn = 0
   private replyCongestion = false
   private replyTelemetry = -1
   private replyPathId = 0
-  private replyStamp: Time = 0
+  private replyStamp: Time = NEVER
   private replyUdpPorts = 0
 
   constructor(config: RcConfig, address: RcAddress) {
