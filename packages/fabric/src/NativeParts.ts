@@ -16,6 +16,7 @@ import {
 } from "./Models.ts"
 import { sharedBufferSwitches } from "./NativeSwitch.ts"
 import { nativeTransport, patient } from "./NativeTransport.ts"
+import { checkDiscipline, checkOptions } from "./NetworkChecks.ts"
 import type { WatchdogSettings } from "./PfcWatchdog.ts"
 import { madeTransport, settingsOrFactory, type TransportModel } from "./TransportModel.ts"
 import type { WorldParts } from "./WorldParts.ts"
@@ -62,9 +63,10 @@ const supplied: ReadonlyArray<Feedback> = ["rtt", "ecn", "int", "pint"]
  * A simulated network in exact picoseconds: ideal NICs, seeded ECMP, strict priorities, telemetry that is not rounded.
  * What the controller needs is switched on; a note says what cannot be had.
  *
- * @throws RcOptionsError, TransportInvalid, TopologyError, what `makeTransport` throws; `new World` of the parts throws BufferTooSmall
+ * @throws NetworkOptionError, RcOptionsError, TransportInvalid, TopologyError, what `makeTransport` throws; `new World` of the parts throws BufferTooSmall and SwitchOptionError
  */
 export const nativeParts = (options: NativeOptions): NativeParts => {
+  checkOptions(options)
   const { graph, controller, seed = 0 } = options
   const { settings, make = options.makeTransport } = settingsOrFactory(options.transport ?? {})
   const ports = new Ports(graph)
@@ -77,6 +79,8 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
   const connection = nativeTransport(settings, controller, Math.max(1, hops))
   const telemetryRates = [...new Set(ports.rateBps)].sort((a, b) => a - b)
   const frames = other ?? connection
+  const { discipline = "strict" } = options
+  checkDiscipline(discipline, ports.count, frameBytesOf(frames))
   const wire = { dataBytes: frameBytesOf(frames), ackBytes: frames.framing.ackBytes }
   const delays = new ExactDelays(routes, ports, wire)
   let longest: Time | undefined
@@ -100,7 +104,7 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
       path: pathsOf(network, delays, settings.baseRtt ?? "fabric"),
       choosePort: (source, destination, udpPorts, count) => murmur3(seed, source, destination, udpPorts) % count,
       serializationPs,
-      discipline: options.discipline ?? "strict",
+      discipline,
       telemetryFormat: exactTelemetry,
       telemetryRates,
       // An acknowledgement has its flow's priority, and waits as soon as any but the control queue is paused.

@@ -3,6 +3,7 @@ import { ChangingIdeal } from "./ChangingIdeal.ts"
 import { type Flow, FlowTable } from "./FlowTable.ts"
 import { IdealCompletion } from "./IdealCompletion.ts"
 import { type NativeOptions, nativeParts } from "./NativeParts.ts"
+import { checkUntil } from "./NetworkChecks.ts"
 import { type Run, type RunOutcome, type RunProgress, type Watch, WorldRun } from "./Run.ts"
 import { World } from "./World.ts"
 
@@ -14,12 +15,13 @@ export class NativeRun implements Run {
   /**
    * @param work.flows by start
    * @param work.until no event at or after this is executed, ps; default NEVER
-   * @throws RcOptionsError, TopologyError, BufferTooSmall
+   * @throws OptionError of the part whose option is wrong, TopologyError, BufferTooSmall
    */
   constructor(
     options: NativeOptions,
     work: { readonly flows: ReadonlyArray<Flow>; readonly until?: Time; readonly notes?: ReadonlyArray<string> },
   ) {
+    checkUntil(work.until)
     const { parts, notes } = nativeParts(options)
     const world = new World(parts, new FlowTable(work.flows))
     const lasting = new IdealCompletion(world, parts)

@@ -18,6 +18,7 @@ import type { Graph, Ports } from "@rdmakit/topology"
 import { mulDivFloor } from "@rdmakit/units"
 import { type BalancerSettings, loadBalancer } from "./LoadBalancers.ts"
 import { type FrameSizes, frameBytesOf, type NetworkContext, oncePerKernel, type SwitchFactory } from "./Models.ts"
+import { checkSwitchSettings } from "./SwitchSettingsChecks.ts"
 
 /** Marking of the ports of one rate: none up to kmin, rising to pmax at kmax, all above. */
 export interface EcnRule {
@@ -30,15 +31,15 @@ export interface EcnRule {
 
 /** What the switches of a network are set to. Every field has a default. */
 export interface SwitchSettings extends BalancerSettings {
-  /** Shared buffer of each switch, bytes; below 2^31. Default 32 MiB (HPCC §5.1). */
+  /** Shared buffer of each switch, bytes; whole, below 2^31. Default 32 MiB (HPCC §5.1). */
   readonly bufferBytes?: number
   /** Lossless, the default: PFC with headroom. Lossy: no pauses, an egress queue above the free buffer drops. */
   readonly lossless?: boolean
-  /** Headroom of every port, bytes for each priority. Default `headroomBytes` of the port's link and `responseBytes`. */
+  /** Headroom of every port, whole bytes for each priority. Default `headroomBytes` of the port's link and `responseBytes`. */
   readonly headroomBytes?: number
-  /** Bytes each ingress (port, priority) may hold outside the shared pool. Default 4,096. */
+  /** Bytes each ingress (port, priority) may hold outside the shared pool; whole. Default 4,096. */
   readonly reserveBytes?: number
-  /** A resume waits until usage is this far below the threshold, bytes. Default 3,072. */
+  /** A resume waits until usage is this far below the threshold, whole bytes. Default 3,072. */
   readonly resumeOffsetBytes?: number
   /**
    * How much of the shared pool a queue may hold: of a lossless switch the ingress (port, priority) that is paused there,
@@ -118,11 +119,13 @@ const kept = (ports: Ports, port: number, settings: SwitchSettings, transport: F
 
 /**
  * Shared-buffer switches: ECMP by a hash seeded for each switch or what the settings name or make, PFC, RED marking, INT and PINT, the last three where the
- * controller needs them. The world that is made with it throws `BufferTooSmall` where the headroom does not fit.
+ * controller needs them. The world that is made with it throws `BufferTooSmall` where the headroom does not fit,
+ * and `NetworkOptionError` or `SwitchOptionError` for a setting that is none.
  */
 export const sharedBufferSwitches =
   (settings: SwitchSettings = {}): SwitchFactory =>
   (network) => {
+    checkSwitchSettings(settings)
     const { graph, ports, transport, controller, telemetryRates, longestRttPs, seed } = network
     const slowest = slowestHostRate(graph, ports)
     const { count } = ports

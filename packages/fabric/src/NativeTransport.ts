@@ -1,9 +1,17 @@
 import { Ecn } from "@rdmakit/packet"
-import type { ControllerFactory, Framing, Time } from "@rdmakit/protocol"
+import {
+  type ControllerFactory,
+  checkFactory,
+  type Framing,
+  hasFields,
+  optionChecks,
+  type Time,
+} from "@rdmakit/protocol"
 import {
   localAckTimeoutPs,
   ns3Framing,
   type RcConfig,
+  RcOptionsError,
   rcConfig,
   rocev2Framing,
   type TelemetryKind,
@@ -42,6 +50,8 @@ export interface TransportSettings
   readonly baseRtt?: "fabric" | "pair"
 }
 
+const { check, checkWord } = optionChecks(RcOptionsError)
+
 /** Payload of the HPCC paper's simulations, bytes. */
 const MTU_BYTES = 1000
 /** 4.19 ms. */
@@ -52,6 +62,20 @@ const TIMEOUT_CODE_MAX = 31
 const ROUND_TRIPS = 32
 /** The same of either timeout of IRN, whose RTO_low of 100 µs is for a base RTT of 24 µs (IRN §4.1). */
 const ROUND_TRIPS_SELECTIVE = 4
+
+/** What `rcConfig` does not see of them. @throws RcOptionsError */
+const checkSettings = (settings: TransportSettings, controller: ControllerFactory): void => {
+  check("transport", settings, hasFields(settings), "settings, an object, or another transport")
+  checkFactory(check, controller)
+  checkWord("baseRtt", settings.baseRtt, ["fabric", "pair"])
+  const { framing } = settings
+  check(
+    "framing",
+    framing,
+    framing === undefined || hasFields(framing) || framing === "simulator" || framing === "rocev2",
+    "simulator, rocev2 or a framing, an object",
+  )
+}
 
 const framingOf = (name: TransportSettings["framing"], kind: TelemetryKind, hops: number): Framing => {
   if (typeof name === "object") return name
@@ -67,6 +91,7 @@ const framingOf = (name: TransportSettings["framing"], kind: TelemetryKind, hops
  * @throws RcOptionsError
  */
 export const nativeTransport = (settings: TransportSettings, controller: ControllerFactory, hops: number): RcConfig => {
+  checkSettings(settings, controller)
   const { framing, baseRtt: _, ...rest } = settings
   const telemetry = controller.needs.includes("int")
   return rcConfig({

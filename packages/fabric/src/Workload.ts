@@ -1,3 +1,4 @@
+import { hasFields, shown } from "@rdmakit/protocol"
 import type { Graph } from "@rdmakit/topology"
 import { parseSize, parseTime, UnitError } from "@rdmakit/units"
 import { Data } from "effect"
@@ -32,6 +33,9 @@ export class FlowInvalid extends Data.TaggedError("FlowInvalid")<{
   }
 }
 
+/** Texts as they are written: a message says which field it is. */
+const found = (value: unknown): string => (typeof value === "string" ? value : shown(value))
+
 const PRIORITY = 3
 /** RoCEv2's UDP port (IBTA 1.7 Annex A17), and the range its senders take theirs from. */
 const ROCE_PORT = 4791
@@ -46,11 +50,13 @@ const PORTS = 16_384
  */
 export const flowsOf = (inputs: ReadonlyArray<FlowInput>, graph: Graph): Array<Flow> => {
   const used = new Map<number, number>()
-  const flows = inputs.map((input, index): Flow => {
+  const flows = Array.from(inputs, (given, index): Flow => {
+    // What is no flow has no source.
+    const input: FlowInput = hasFields(given) ? given : ({} as FlowInput)
     const fail = (field: keyof FlowInput, expected: string): FlowInvalid =>
-      new FlowInvalid({ flow: index, field, found: String(input[field]), expected })
+      new FlowInvalid({ flow: index, field, found: found(input[field]), expected })
     const quantity = (field: "size" | "start", parse: (text: string) => number): number => {
-      const value = input[field] ?? 0
+      const value = field === "start" ? (input.start ?? 0) : input[field]
       if (typeof value === "string") {
         try {
           return parse(value)
@@ -59,12 +65,13 @@ export const flowsOf = (inputs: ReadonlyArray<FlowInput>, graph: Graph): Array<F
           throw error
         }
       }
-      if (Number.isSafeInteger(value) && value >= 0) return value
+      if (Number.isSafeInteger(value) && Number(value) >= 0) return Number(value)
       throw fail(field, field === "size" ? "a whole number of bytes" : "whole picoseconds, 0 or more")
     }
     const { source, destination, priority = PRIORITY, destinationPort = ROCE_PORT } = input
     for (const field of ["source", "destination"] as const) {
-      if (graph.isSwitch[input[field]] !== 0) throw fail(field, "a host")
+      const isNode = Number.isInteger(input[field])
+      if (!isNode || graph.isSwitch[input[field]] !== 0) throw fail(field, "a host")
     }
     if (source === destination) throw fail("destination", "a host other than the source")
     if (!(Number.isInteger(priority) && priority >= 1 && priority <= 7)) throw fail("priority", "1 to 7")

@@ -81,6 +81,7 @@ export {
   WorldRun,
   type WorldRunOptions,
 } from "./Run.ts"
+export { BUFFER_BYTES_MAX } from "./SwitchSettingsChecks.ts"
 export { type RunFault, type SimulateOptions, simulate, stepRun } from "./simulate.ts"
 export { TransportInvalid, type TransportModel } from "./TransportModel.ts"
 export { type FrameListener, frameObserver } from "./verbs/frameObserver.ts"

@@ -6,9 +6,16 @@ import {
   Fabric,
   type Fault,
   Faults,
+  type FlowInput,
+  type NativeOptions,
+  NicModel,
+  nativeTransport,
+  Scheduling,
   SwitchModel,
+  type SwitchSettings,
   sharedBufferSwitches,
   simulateFlows,
+  simulateProgram,
   Topology,
   VerbsNetwork,
 } from "../src/index.ts"
@@ -88,3 +95,137 @@ it.each([2, -1, 0.5, Number.NaN])(
     )
   },
 )
+
+/** How a network is refused: as plain code, by layers, and where programs run on it. */
+const refusals = async (options: Partial<NativeOptions>, layer: Layer.Layer<never>, more?: object) => {
+  const program = simulateProgram(Effect.void, more).pipe(Effect.provide(Layer.succeed(Topology, star(2))))
+  const flows = Effect.provide(simulateFlows([], more), fabric.pipe(Layer.provide(layer)))
+  const failed = (effect: Effect.Effect<unknown, unknown>) => Effect.runPromise(Effect.flip(effect)) as Promise<Error>
+  const plain = (): unknown => {
+    try {
+      return runFlows({ graph: star(2), controller, ...options }, [])
+    } catch (error) {
+      return error
+    }
+  }
+  return [plain(), await failed(flows), await failed(Effect.provide(program, layer))] as [Error, Error, Error]
+}
+
+describe("settings of switches that are none are refused", () => {
+  it.each<[object | null, string]>([
+    [{ bufferBytes: Number.NaN }, "network: bufferBytes is NaN, expected a whole number of bytes, below 2 GiB"],
+    [{ bufferBytes: "32MiB" }, 'bufferBytes is "32MiB"'],
+    [{ bufferBytes: 2 ** 31 }, "bufferBytes is 2147483648"],
+    [{ headroomBytes: Number.NaN }, "switch: headroomBytes is NaN, expected a whole number of bytes, at least 0"],
+    [{ headroomBytes: -5 }, "headroomBytes is -5"],
+    [{ headroomBytes: 2 ** 40 }, "smaller than its headroom"],
+    [{ reserveBytes: Number.NaN }, "reserveBytes is NaN"],
+    [{ resumeOffsetBytes: Number.NaN }, "resumeOffsetBytes is NaN"],
+    [{ threshold: { alpha: Number.NaN } }, "threshold.alpha is NaN"],
+    [{ threshold: 3 }, "threshold is 3, expected { alpha }"],
+    [{ lossless: "no" }, 'lossless is "no", expected true or false'],
+    [{ ecn: 1 }, "ecn is 1, expected true or false"],
+    [{ ecnRules: {} }, "ecnRules is an object, expected a Map"],
+    [{ ecnRules: new Map([[1e11, null]]) }, "ecnRules of 100000000000 bit/s is null, expected a rule"],
+    [
+      { ecnRules: new Map([[1e11, { kminBytes: 2, kmaxBytes: 1, pmax: 1 }]]) },
+      "ecnRules of 100000000000 bit/s: kmaxBytes is 1, expected a number of bytes, at least kminBytes, 2",
+    ],
+    [{ ecnRules: new Map([[1e11, { kminBytes: 1, kmaxBytes: 2, pmax: 3 }]]) }, "pmax is 3, expected a number, 0 to 1"],
+    [{ ecnRules: new Map([[1e11, { kminBytes: -1, kmaxBytes: 2, pmax: 1 }]]) }, "kminBytes is -1"],
+    [{ loadBalancer: "ecmpp" }, 'loadBalancer is "ecmpp", expected ecmp, flowlet, adaptive'],
+    [{ loadBalancer: () => undefined }, "switch: balancer is nothing, expected a load balancer"],
+    [{ loadBalancer: "flowlet", flowletGapPs: 0 }, "flowletGapPs is 0, expected a finite time above 0, ps"],
+    [{ loadBalancer: "flowlet", flowletGapPs: Number.NaN }, "flowletGapPs is NaN"],
+    [null, "switch settings is null, expected an object"],
+  ])("%j", async (settings, message) => {
+    const switches = sharedBufferSwitches(settings as SwitchSettings)
+    const [plain, flows, program] = await refusals({ switches }, Layer.succeed(SwitchModel, switches))
+    for (const error of [plain, flows, program]) expect(error.message).toContain(message)
+    for (const error of [flows, program]) expect(error).toMatchObject({ _tag: "NetworkInvalid" })
+  })
+})
+
+describe("other settings that are none are refused", () => {
+  const weights = (weights: unknown) => ({ weights }) as { weights: ReadonlyArray<number> }
+  it.each<[unknown, string]>([
+    ["rr", 'network: discipline is "rr", expected strict, round-robin or { weights }'],
+    [null, "discipline is null"],
+    [weights([1]), "discipline.weights is an array, expected"],
+    [weights(new Array(8 * 4).fill(Number.NaN)), "expected "],
+  ])("how ports choose: %j", async (discipline, message) => {
+    const own = discipline as "strict"
+    const errors = await refusals({ discipline: own }, Layer.succeed(Scheduling, own))
+    for (const error of errors) {
+      expect(error.message).toContain("discipline")
+      expect(error.message).toContain(message)
+    }
+  })
+
+  it("weights", () => {
+    const run = (at: number, weight: number) => () => {
+      const list = new Array(32).fill(1)
+      list[at] = weight
+      return runFlows({ graph: star(2), controller, discipline: { weights: list } }, [])
+    }
+    expect(run(3, Number.NaN)).toThrow("discipline.weights[3] is NaN, expected a finite number above 0")
+    expect(run(9, 0)).toThrow("discipline.weights[9] is 0")
+    expect(run(9, 1e9)).toThrow("discipline.weights[9] is 1000000000, expected at most 985")
+    expect(run(8, 0)).not.toThrow()
+  })
+
+  it.each<[object, string]>([
+    [{ seed: Number.NaN }, "network: seed is NaN, expected a whole number of 32 bits"],
+    [{ seed: "7" }, 'seed is "7"'],
+    [{ seed: 2 ** 32 }, "seed is 4294967296"],
+    [{ until: Number.NaN }, "network: until is NaN, expected picoseconds, at least 0"],
+    [{ until: "1ms" }, 'until is "1ms"'],
+    [{ until: -1 }, "until is -1"],
+  ])("%j", async (options, message) => {
+    for (const error of (await refusals({}, Layer.empty, options)).slice(1)) {
+      expect(error).toMatchObject({ _tag: "NetworkInvalid", cause: { _tag: "NetworkOptionError" } })
+      expect(error.message).toContain(message)
+    }
+  })
+
+  it.each<[object, string]>([
+    [{ controller: null }, "network: controller is null, expected a controller's factory"],
+    [{ controller: undefined }, "controller is nothing, expected a controller's factory"],
+    [{ controller: { name: "x", make: () => null } }, "controller.needs is nothing, expected a list of rtt, ecn"],
+    [{ seed: 0.5 }, "seed is 0.5"],
+    [{ kernel: "fast" }, 'kernel is "fast", expected exact or fused'],
+    [{ switches: {} }, "switches is an object, expected a model of switches"],
+    [{ nics: {} }, "nics is an object, expected a model of NICs"],
+    [{ transport: { framing: "ipoib" } }, 'reliable connection: framing is "ipoib", expected simulator, rocev2 or'],
+    [{ transport: { framing: null } }, "framing is null"],
+    [{ transport: { baseRtt: "x" } }, 'reliable connection: baseRtt is "x", expected fabric or pair'],
+    [{ transport: "tcp" }, 'transport is "tcp", expected settings'],
+    [{ watchdog: { detectionPs: Number.NaN } }, "watchdog.detectionPs is NaN, expected a finite time above 0, ps"],
+    [{ watchdog: { restorationPs: "1ms" } }, 'watchdog.restorationPs is "1ms"'],
+    [{ watchdog: { action: "stop" } }, 'watchdog.action is "stop", expected drop or forward'],
+    [{ admission: {} }, "admission is an object, expected an admission model"],
+    [{ admission: { make: () => null, grantDelayPs: Number.NaN } }, "admission.grantDelayPs is NaN"],
+  ])("as plain code: %j", (options, message) => {
+    expect(() => runFlows({ graph: star(2), controller, ...options }, [])).toThrow(message)
+  })
+
+  it("models of NICs and controllers by layers", async () => {
+    const nics = fabric.pipe(Layer.provide(Layer.succeed(NicModel, {} as never)))
+    const error = await Effect.runPromise(Effect.flip(Effect.provide(simulateFlows([]), nics)))
+    expect(error).toMatchObject({ _tag: "NetworkInvalid", cause: { option: "nics" } })
+    expect(() => nativeTransport({}, null as never, 1)).toThrow("reliable connection: controller is null")
+  })
+})
+
+it.each<[unknown, string]>([
+  [{ source: 0, destination: 1 }, "flow 0: size is nothing, expected a whole number of bytes"],
+  [{ source: 0, destination: 1, size: null }, "flow 0: size is null"],
+  [{ source: 0, destination: 1, size: Number.NaN }, "flow 0: size is NaN"],
+  [{ source: 0, destination: 1, size: 1, start: Number.NaN }, "flow 0: start is NaN, expected whole picoseconds"],
+  [{ source: "0", destination: 1, size: 1 }, "flow 0: source is 0, expected a host"],
+  [null, "flow 0: source is nothing, expected a host"],
+  [undefined, "flow 0: source is nothing, expected a host"],
+])("a flow that is none: %j", async (flow, message) => {
+  const error = await Effect.runPromise(Effect.flip(Effect.provide(simulateFlows([flow as FlowInput]), fabric)))
+  expect(error).toMatchObject({ _tag: "FlowInvalid", message: expect.stringContaining(message) })
+})

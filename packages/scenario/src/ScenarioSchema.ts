@@ -1,4 +1,4 @@
-import { balancerNames } from "@rdmakit/fabric"
+import { BUFFER_BYTES_MAX, balancerNames } from "@rdmakit/fabric"
 import { Schema } from "effect"
 import { FaultEntry } from "./FaultSection.ts"
 import {
@@ -20,16 +20,13 @@ import {
 } from "./ScenarioFields.ts"
 import { writtenAbove, writtenNever, writtenSizeOf, writtenSome, writtenWeights } from "./WrittenFields.ts"
 
-/** Of a switch, bytes. */
-export const BUFFER_MAX = 2 ** 31 - 1
-
 const BufferSize = field(
   "a size below 2GiB, such as 32MiB",
   (value) => {
     const size = Schema.decodeUnknownOption(Size)(value)
-    return size._tag === "Some" && size.value <= BUFFER_MAX ? size.value : new Wrong()
+    return size._tag === "Some" && size.value <= BUFFER_BYTES_MAX ? size.value : new Wrong()
   },
-  writtenSizeOf(0, BUFFER_MAX),
+  writtenSizeOf(0, BUFFER_BYTES_MAX),
 )
 
 /** Flows between hosts that are named. */

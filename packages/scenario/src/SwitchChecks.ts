@@ -1,11 +1,11 @@
 /** What two fields of a scenario's `switch` say together. */
-import { type BufferDemand, type NativeOptions, reorders, usesFlowlets } from "@rdmakit/fabric"
+import { BUFFER_BYTES_MAX, type BufferDemand, type NativeOptions, reorders, usesFlowlets } from "@rdmakit/fabric"
 import type { Ns3FormatError } from "@rdmakit/ns3"
 import type { Graph, Ports } from "@rdmakit/topology"
 import { formatSize } from "@rdmakit/units"
 import type { InputNote } from "./InputsRefused.ts"
 import type { FieldPath, FieldSource } from "./ScenarioDocument.ts"
-import { BUFFER_MAX, type ScenarioSwitch } from "./ScenarioSchema.ts"
+import type { ScenarioSwitch } from "./ScenarioSchema.ts"
 
 /** A turn lets through the largest frame times this at most, which has to be counted. */
 const WEIGHT_RATIO_MAX = 10_000
@@ -23,7 +23,7 @@ export const bufferFaults = (
   if (neededBytes <= bufferBytes) return []
   const hint = `switch ${node} keeps ${headroomBytes} bytes of headroom and ${reserveBytes} of reserve aside`
   const larger = headroomBytes > reserveBytes ? "headroom" : "reserve"
-  if (neededBytes > BUFFER_MAX && section[larger] !== undefined) {
+  if (neededBytes > BUFFER_BYTES_MAX && section[larger] !== undefined) {
     return [document.fault(["switch", larger], { expected: "less: a switch has below 2GiB", hint })]
   }
   const expected = `at least ${formatSize(Math.ceil(neededBytes / 1024) * 1024)}`

@@ -7,6 +7,7 @@ import { TopologyError } from "@rdmakit/topology"
 import type { VerbsOptions } from "@rdmakit/transport-ib"
 import { Context, Effect, Exit, Option } from "effect"
 import { Faults, NetworkInvalid, RouteConvergence, Scheduling, SwitchModel, Topology } from "../Fabric.ts"
+import { checkUntil } from "../NetworkChecks.ts"
 import { faultOf, type RunFault } from "../simulate.ts"
 import type { Links } from "../verbs/Links.ts"
 import { VerbsNetwork } from "../verbs/VerbsNetwork.ts"
@@ -122,8 +123,12 @@ const assemble = (options: ProgramOptions): Effect.Effect<VerbsNetwork, NetworkI
       convergencePs: yield* RouteConvergence,
       ...(controller === undefined ? {} : { controller }),
     }
-    const { until: _, ...rest }: ProgramOptions = options
-    return yield* Effect.try({ try: () => new VerbsNetwork({ ...parts, ...rest }), catch: reasonOf })
+    const { until, ...rest }: ProgramOptions = options
+    const make = (): VerbsNetwork => {
+      checkUntil(until)
+      return new VerbsNetwork({ ...parts, ...rest })
+    }
+    return yield* Effect.try({ try: make, catch: reasonOf })
   })
 
 /** A batch of events at a time, until the program has ended or was ended. */

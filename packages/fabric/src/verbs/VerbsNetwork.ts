@@ -11,12 +11,13 @@ import {
 } from "@rdmakit/protocol"
 import type { ImpairedKernel } from "@rdmakit/sim"
 import { ExactDelays, type Graph, hostsOf, Ports, Routes, validate } from "@rdmakit/topology"
-import { RcOptionsError, verbsTransport } from "@rdmakit/transport-ib"
+import { verbsTransport } from "@rdmakit/transport-ib"
 import { hash32 } from "@rdmakit/units"
 import { checkedFaults } from "../FaultChecks.ts"
 import { frameBytesOf, type NetworkContext } from "../Models.ts"
 import { checkedConvergence } from "../NativeParts.ts"
 import { sharedBufferSwitches } from "../NativeSwitch.ts"
+import { checkDiscipline, checkNetwork } from "../NetworkChecks.ts"
 import type { Wheel } from "../program/Wheel.ts"
 import { ArrivalDigest } from "./ArrivalDigest.ts"
 import { AttachedQueuePairs } from "./AttachedQueuePairs.ts"
@@ -40,7 +41,6 @@ const LOOP_BYTES = 4096
 const NONE: ReadonlyArray<VerbsEndpoint> = []
 /** What a host without a link says of its port, bit/s. */
 const UNLINKED_BPS = 1e9
-const MTUS: ReadonlyArray<number> = [256, 512, 1024, 2048, 4096]
 
 /**
  * A simulated network whose hosts are devices. Plain code, driven event by event; what programs post is executed by events
@@ -74,13 +74,13 @@ export class VerbsNetwork implements Wheel {
   private longestRttPs: Time | undefined = undefined
   private alarm = -1
 
-  /** @throws TopologyError, RcOptionsError, BufferTooSmall, DeviceError */
+  /** @throws TopologyError, OptionError of the part whose option is wrong, BufferTooSmall, DeviceError */
   constructor(options: VerbsNetworkOptions) {
     const { graph, seed = 0, controller } = options
     const [wrong] = validate(graph)
     if (wrong !== undefined) throw wrong
-    const { mtuBytes = 4096 } = options
-    if (!MTUS.includes(mtuBytes)) throw new RcOptionsError("mtuBytes", mtuBytes, `one of ${MTUS.join(", ")}`)
+    checkNetwork(options)
+    const { mtuBytes = 4096, discipline = "strict" } = options
     const faults = checkedFaults(options.faults ?? [], graph)
     this.options = { ...options, faults, mtuBytes }
     this.seed = seed
@@ -91,6 +91,7 @@ export class VerbsNetwork implements Wheel {
     const hops = hopsOf(graph, this.routes.maxHops)
     const frames = deviceFrames(mtuBytes, controller, hops, options.transport?.headerBytes)
     const dataBytes = frameBytesOf(frames)
+    checkDiscipline(discipline, this.loopbacks.ports.count, dataBytes)
     this.queuePairs = new AttachedQueuePairs(
       this.endpoints,
       (node, engine) => this.portOf(node, engine),
@@ -111,7 +112,7 @@ export class VerbsNetwork implements Wheel {
       ports: this.loopbacks.ports,
       context,
       hops,
-      discipline: options.discipline ?? "strict",
+      discipline,
       kernel: options.kernel,
     })
     this.paths = new Paths({
