@@ -1,3 +1,4 @@
+export { BenchQueuePair, type QueuePairLoad } from "./BenchQueuePair.ts"
 export { ContractViolation } from "./ContractViolation.ts"
 export { type Check, type ControllerExpectations, controllerChecks } from "./controllerChecks.ts"
 export { controllerSuite } from "./controllerSuite.ts"
@@ -11,6 +12,9 @@ export {
   telemetryAlive,
 } from "./EnginePair.ts"
 export { fixedWindow, flowAddress, flowEnds } from "./flowEnds.ts"
+export { type MadeNic, NicBench, type NicDeparture, type NicSetup } from "./NicBench.ts"
+export { type NicExpectations, type NicUnderTest, nicChecks } from "./nicChecks.ts"
+export { nicSuite } from "./nicSuite.ts"
 export { idleController, type OptionsUnderTest, optionsSuite, refusalOf, WRONG_VALUES } from "./optionsSuite.ts"
 export { type RandomFlows, type RestlessLaw, randomPath, restlessWindow, runRandomFlows } from "./randomFlows.ts"
 export { SeededDraws } from "./SeededDraws.ts"

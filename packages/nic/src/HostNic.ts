@@ -24,7 +24,8 @@ const TIMEOUT = 15
 
 /**
  * What every ideal NIC does: hands packets to endpoints and lets out what they answer, control packets ahead of data,
- * and keeps their timers. It costs no time itself. How the next queue pair is chosen is the subclass's.
+ * and keeps their timers. It costs no time itself. How the next queue pair is chosen is the subclass's, which says four
+ * things: `touched`, `pullData`, `dataQuiet` and `clear`.
  *
  * One object serves the NICs of a whole world: what a NIC keeps, it keeps by port. What runs for each packet is a field
  * that holds a function, so that the compiler knows the object and what it consists of.
@@ -55,15 +56,36 @@ export abstract class HostNic<Command, Event> implements Nic {
    * A queue pair has something to send: it is new, or has a new message. Its `port` is one of `portIds`, and stays that
    * as long as it has anything to send. Adding it twice does no harm.
    */
-  abstract add(now: Time, endpoint: NicQueuePair<Command, Event>): void
-  /** Forgets which queue pairs a port serves; `add` tells it of each anew, there or at another port. */
+  add(now: Time, endpoint: NicQueuePair<Command, Event>): void {
+    endpoint.lendTimers()
+    this.enlist(endpoint)
+    this.drain(now, endpoint)
+    this.ports.kick(now, endpoint.port)
+  }
+
+  /**
+   * Forgets which queue pairs a port serves, and sets the `place` of each to `NOWHERE`; `add` tells of each anew, there or
+   * at another port.
+   */
   abstract clear(port: number): void
-  /** An endpoint's state may have changed: an acknowledgement, a timer, a new message. */
+  /**
+   * An endpoint's state may have changed: it was added, an acknowledgement came, a timer, a new message. Takes it in, with
+   * a `place` that is not `NOWHERE`, or lets it go, as `hasData` and `windowBound` say; and clears `rateChanged`, at which
+   * `paceTime` may have moved. What `take` changes does not come by here.
+   */
   protected abstract readonly touched: (now: Time, endpoint: NicQueuePair<Command, Event>) => void
-  /** The next data packet of a port, or -1. */
+  /**
+   * The next data packet of a port, which `take` fetches from the queue pair that is chosen; or -1. Where all that is left
+   * is paced, it asks for a wake-up (`ports.wakeAt`) at the first `paceTime`, unless one that is pending comes sooner.
+   *
+   * @param paused bits of the priorities that may not send
+   */
   protected abstract readonly pullData: (now: Time, port: number, paused: number) => number
   /** `pullData` would come to nothing, whatever the pauses. */
   protected abstract readonly dataQuiet: (port: number) => boolean
+
+  /** For a scheduler that takes queue pairs in when they are added, before `touched`; here nothing. It may come twice. */
+  protected enlist(_endpoint: NicQueuePair<Command, Event>): void {}
 
   readonly receive = (now: Time, packet: Packet, _port: number): void => {
     const endpoint = this.endpoints.at(packet.flow ^ 1)

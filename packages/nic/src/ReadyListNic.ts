@@ -63,12 +63,6 @@ export class ReadyListNic<Command, Event> extends HostNic<Command, Event> {
     this.lists = lists
   }
 
-  add(now: Time, endpoint: NicQueuePair<Command, Event>): void {
-    endpoint.lendTimers()
-    this.drain(now, endpoint)
-    this.ports.kick(now, endpoint.port)
-  }
-
   clear(port: number): void {
     this.lists[port]!.clear()
   }

@@ -28,14 +28,10 @@ export class RoundRobinNic<Command, Event> extends HostNic<Command, Event> {
     for (const port of options.portIds) options.ports.policyWords[options.ports.policyAt(port) + LAST] = 0
   }
 
-  add(now: Time, endpoint: NicQueuePair<Command, Event>): void {
-    if (endpoint.place === NOWHERE) {
-      endpoint.place = LISTED
-      endpoint.lendTimers()
-      this.lists[endpoint.port]!.push(endpoint.flow)
-    }
-    this.drain(now, endpoint)
-    this.ports.kick(now, endpoint.port)
+  protected override enlist(endpoint: NicQueuePair<Command, Event>): void {
+    if (endpoint.place !== NOWHERE) return
+    endpoint.place = LISTED
+    this.lists[endpoint.port]!.push(endpoint.flow)
   }
 
   clear(port: number): void {

@@ -7,4 +7,6 @@ const read = (path: string): string => readFileSync(new URL(path, import.meta.ur
 it("the example does what the README says", () => {
   expect(turns).toEqual([0, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2])
   expect(read("../README.md")).toContain(read("../examples/turns.ts"))
+  // The other one runs through the suite in conformance.test.ts.
+  expect(read("../README.md")).toContain(read("../examples/firstCome.ts"))
 })
