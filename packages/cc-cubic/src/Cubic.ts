@@ -1,4 +1,4 @@
-import { NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
+import { DOUBLE_ZERO, NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
 import { cbrt } from "@rdmakit/units"
 import type { TcpOptions } from "./TcpOptions.ts"
 import { TcpWindow } from "./TcpWindow.ts"
@@ -26,7 +26,7 @@ export class Cubic extends TcpWindow {
   /** When the current stretch of avoidance began, ps; NEVER before it has. */
   private epoch: number = NEVER
   /** When the window last grew, ps. */
-  private grownPs: number = 0
+  private grownPs: number = DOUBLE_ZERO
   /** K, when the cube is at W_max again, s after the epoch. */
   private k: number = 0
 

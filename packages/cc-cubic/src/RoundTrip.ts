@@ -1,3 +1,5 @@
+import { DOUBLE_ZERO } from "@rdmakit/protocol"
+
 /** RFC 6298 §2.3: weights of the newest sample; §2.2: how many variations a timeout is beyond the smoothed round trip. */
 const ALPHA = 1 / 8
 const BETA = 1 / 4
@@ -6,12 +8,12 @@ const K = 4
 /** Round trips of a flow, ps: the latest, the shortest, and smoothed as RFC 6298 §2 does. */
 export class RoundTrip {
   // Every field starts as a number: one that starts undefined has each double written to it boxed.
-  latestPs: number = 0
+  latestPs: number = DOUBLE_ZERO
   /** Infinity before the first sample. */
   leastPs: number = Infinity
   /** SRTT; the path's base RTT before the first sample. */
   smoothedPs: number = 0
-  private variationPs: number = 0
+  private variationPs: number = DOUBLE_ZERO
 
   constructor(baseRttPs: number) {
     this.latestPs = baseRttPs

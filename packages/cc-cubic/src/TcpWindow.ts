@@ -1,4 +1,4 @@
-import { type Ack, AckController, FlightSize, NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
+import { type Ack, AckController, DOUBLE_ZERO, FlightSize, NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
 import { HyStart } from "./HyStart.ts"
 import { RoundTrip } from "./RoundTrip.ts"
 import type { TcpOptions } from "./TcpOptions.ts"
@@ -35,7 +35,7 @@ export abstract class TcpWindow extends AckController {
   private readonly leastTimeoutPs: number = 0
 
   /** cwnd and ssthresh, segments. */
-  protected segments: number = 0
+  protected segments: number = DOUBLE_ZERO
   protected threshold: number = NO_THRESHOLD
   protected readonly roundTrip: RoundTrip
   /** When something was sent last, ps; NEVER before that. */

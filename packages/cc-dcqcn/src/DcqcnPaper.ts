@@ -1,4 +1,4 @@
-import type { PathInfo, Time } from "@rdmakit/protocol"
+import { DOUBLE_ZERO, type PathInfo, type Time } from "@rdmakit/protocol"
 import type { DcqcnPaperOptions } from "./DcqcnOptions.ts"
 import { ReactionPoint, type ReactionPointConstants, reactionPointConstants } from "./ReactionPoint.ts"
 
@@ -44,7 +44,7 @@ export const dcqcnPaperConstants = (options: DcqcnPaperOptions, lineRateBps: num
 export class DcqcnPaper extends ReactionPoint {
   private readonly constants: DcqcnPaperConstants
   private targetRateBps: number = 0
-  private alpha: number = 0
+  private alpha: number = DOUBLE_ZERO
   /** T and BC of the paper. */
   private timerCount = 0
   private byteCount = 0

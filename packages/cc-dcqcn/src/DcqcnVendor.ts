@@ -1,4 +1,4 @@
-import { NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
+import { DOUBLE_ZERO, NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
 import type { DcqcnVendorOptions } from "./DcqcnOptions.ts"
 import { ReactionPoint, type ReactionPointConstants, reactionPointConstants } from "./ReactionPoint.ts"
 
@@ -65,7 +65,7 @@ export const dcqcnVendorConstants = (options: DcqcnVendorOptions, lineRateBps: n
 export class DcqcnVendor extends ReactionPoint {
   private readonly constants: DcqcnVendorConstants
   private targetRateBps: number = 0
-  private alpha: number = 0
+  private alpha: number = DOUBLE_ZERO
   /** End of the last period that is in `alpha`. */
   private alphaPs: number = 0
   private alphaNotified = false

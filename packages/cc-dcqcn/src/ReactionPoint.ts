@@ -1,6 +1,7 @@
 import {
   type Ack,
   type Controller,
+  DOUBLE_ZERO,
   type PathInfo,
   type RateWindow,
   startWindow,
@@ -42,7 +43,7 @@ export abstract class ReactionPoint implements Controller {
 
   private readonly shared: ReactionPointConstants
   private readonly windowBytes: number = 0
-  private nextEchoPs = 0
+  private nextEchoPs: number = DOUBLE_ZERO
 
   protected notifications = 0
   protected cuts = 0

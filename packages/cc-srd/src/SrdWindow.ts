@@ -1,4 +1,4 @@
-import { type Ack, AckController, type Time } from "@rdmakit/protocol"
+import { type Ack, AckController, DOUBLE_ZERO, type Time } from "@rdmakit/protocol"
 import type { SrdLaw } from "./SrdLaw.ts"
 
 /** Bits in a byte times ps in a second. */
@@ -21,13 +21,13 @@ const MOST_HASTE = 64
  */
 export class SrdWindow extends AckController {
   // Every field starts as a number: one that starts undefined has each double written to it boxed.
-  rate: number = 0
+  rate: number = DOUBLE_ZERO
   window: number = 0
 
   private readonly law: SrdLaw
   /** What may be in flight, bytes, parts of a packet too. */
-  private bytes: number = 0
-  private baseRttPs: number = 0
+  private bytes: number = DOUBLE_ZERO
+  private baseRttPs: number = DOUBLE_ZERO
   /** Queueing delay of the reports, ps; and the share of them that is slow. */
   private delayPs: number = 0
   private slowShare: number = 0

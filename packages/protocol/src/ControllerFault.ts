@@ -1,7 +1,10 @@
 import type { Controller } from "./Controller.ts"
 import type { Time } from "./Time.ts"
 
-/** A controller broke its contract: a rate that is no finite positive number, or a window below one byte. */
+/**
+ * A controller broke its contract: a rate that is no finite positive number, a window below one byte, a timer that is no
+ * time, or lets time pass no more.
+ */
 export class ControllerFault extends Error {
   readonly _tag = "ControllerFault"
   override readonly name = "ControllerFault"
@@ -22,9 +25,10 @@ export class ControllerFault extends Error {
  * @param flow the flow's number, for the message
  * @throws ControllerFault
  */
-export function checkController({ rate, window }: Controller, flow: number, now: Time): void {
+export function checkController({ rate, window, nextTimer }: Controller, flow: number, now: Time): void {
   if (!(rate > 0 && rate < Number.POSITIVE_INFINITY)) {
     throw new ControllerFault(`its rate is ${rate} bit/s, expected a finite number above 0`, flow, now)
   }
   if (!(window >= 1)) throw new ControllerFault(`its window is ${window} bytes, expected at least 1`, flow, now)
+  if (Number.isNaN(nextTimer)) throw new ControllerFault("its nextTimer is NaN, expected a time, or NEVER", flow, now)
 }

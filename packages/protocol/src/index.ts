@@ -28,7 +28,7 @@ export type { LoadBalancer, Switch, SwitchPorts } from "./Switch.ts"
 export { Drop, dropNames, POLICY_WORDS, Shortcut } from "./Switch.ts"
 export { sharedByPath } from "./sharedByPath.ts"
 export type { Time } from "./Time.ts"
-export { NEVER } from "./Time.ts"
+export { DOUBLE_ZERO, NEVER } from "./Time.ts"
 export { fireTimer, Timers } from "./Timers.ts"
 export { unpaced } from "./unpaced.ts"
 export type {

@@ -1,4 +1,4 @@
-import type { Time } from "@rdmakit/protocol"
+import { DOUBLE_ZERO, type Time } from "@rdmakit/protocol"
 import { hash32 } from "@rdmakit/units"
 import { F64, RECORD_SHIFT, type Records } from "./Records.ts"
 import type { SrdConfig } from "./SrdConfig.ts"
@@ -40,7 +40,7 @@ export class PathTable {
   private at = -1
   /** Paths whose RTT is known, and the sum of these, ps. */
   private known = 0
-  private sumPs = 0
+  private sumPs: number = DOUBLE_ZERO
   private readonly config: SrdConfig
   private readonly records: Records
   private readonly seed: number

@@ -1,5 +1,5 @@
 import { Ecn, Flag, Opcode, type Packet } from "@rdmakit/packet"
-import type { Time } from "@rdmakit/protocol"
+import { DOUBLE_ZERO, type Time } from "@rdmakit/protocol"
 import { ReceivedPackets } from "./ReceivedPackets.ts"
 import type { SrdConfig } from "./SrdConfig.ts"
 
@@ -16,7 +16,7 @@ export class PeerReceiver {
   private readonly received: ReceivedPackets
   private readonly config: SrdConfig
   private number = 0
-  private stamp: Time = 0
+  private stamp: Time = DOUBLE_ZERO
   private udpPorts = 0
   private flags = 0
 

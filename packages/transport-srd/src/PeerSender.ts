@@ -3,6 +3,7 @@ import {
   type Ack,
   type Controller,
   checkController,
+  DOUBLE_ZERO,
   fireTimer,
   NEVER,
   type PathInfo,
@@ -67,11 +68,11 @@ export abstract class PeerSender {
   /** A packet goes whatever the window is. */
   private probes = false
   /** When the last acknowledgement came, or packets were first under way; when the peer was last heard of. */
-  private progressAt: Time = 0
-  private heardAt: Time = 0
+  private progressAt: Time = DOUBLE_ZERO
+  private heardAt: Time = DOUBLE_ZERO
   /** Sending time and round trip of the packet that was sent last, of those that have come. */
-  private newestSentAt: Time = -1
-  private newestRttPs: Time = 0
+  private newestSentAt: Time = -Infinity
+  private newestRttPs: Time = DOUBLE_ZERO
   /** When the next packet under way may be found to be lost by those that have come. */
   private overdueAt: Time = NEVER
 
@@ -283,7 +284,7 @@ export abstract class PeerSender {
     this.packets.release()
     this.paths.release()
     this.overdueAt = NEVER
-    this.newestSentAt = -1
+    this.newestSentAt = -Infinity
     this.updateTimeout()
   }
 
@@ -294,7 +295,8 @@ export abstract class PeerSender {
     }
     const { deadline, overdueAt, controller } = this
     let next = deadline < overdueAt ? deadline : overdueAt
-    if (!this.timersLent && controller.nextTimer < next) next = controller.nextTimer
+    // Whoever arms timers is to see what is no number.
+    if (!this.timersLent && !(controller.nextTimer >= next)) next = controller.nextTimer
     this.nextTimeout = next
   }
 

@@ -74,7 +74,7 @@ export class ReceivedPackets {
     while (words * 32 <= distance) words *= 2
     const bits: Array<number> = []
     for (let word = 0; word < words; word++) bits.push(0)
-    const mask = words * 32 - 1
+    const mask = (words * 32 - 1) | 0
     if (was >= 0) {
       for (let number = this.expected; number < this.end; number++) {
         if ((before[(number & was) >> 5]! & (1 << (number & 31))) !== 0)

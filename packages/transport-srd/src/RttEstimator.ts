@@ -1,4 +1,4 @@
-import type { Time } from "@rdmakit/protocol"
+import { DOUBLE_ZERO, type Time } from "@rdmakit/protocol"
 import type { Timeouts } from "./Timeouts.ts"
 
 /** How much the reordering window may grow, in its least size. */
@@ -15,8 +15,8 @@ const CALM_PACKETS = 512
  */
 export class RttEstimator {
   /** SRTT and RTTVAR, ps; 0 before the first sample. */
-  smoothedPs: Time = 0
-  private variationPs: Time = 0
+  smoothedPs: Time = DOUBLE_ZERO
+  private variationPs: Time = DOUBLE_ZERO
   private widening = 1
   private calm = 0
   private readonly limits: Timeouts

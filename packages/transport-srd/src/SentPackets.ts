@@ -213,7 +213,7 @@ export class SentPackets {
   private grow(): void {
     const { block, mask: was, oldest, newest, records } = this
     const size = this.size < 0 ? FIRST_SIZE : this.size + 1
-    const is = 2 ** size - 1
+    const is = (1 << size) - 1
     const to = records.take(size)
     const { words, f64 } = records
     const moved = (place: number): number =>

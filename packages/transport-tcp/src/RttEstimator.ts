@@ -1,10 +1,10 @@
-import type { Time } from "@rdmakit/protocol"
+import { DOUBLE_ZERO, type Time } from "@rdmakit/protocol"
 
 /** The smoothed round trip and the timeout of it (RFC 6298). */
 export class RttEstimator {
   /** SRTT and RTTVAR, ps; 0 before the first sample. */
-  smoothedPs: Time = 0
-  private variationPs: Time = 0
+  smoothedPs: Time = DOUBLE_ZERO
+  private variationPs: Time = DOUBLE_ZERO
   /** The shortest round trip, ps; Infinity before the first. */
   leastPs: Time = Infinity
   private timeout: Time

@@ -1,4 +1,4 @@
-import type { Time } from "@rdmakit/protocol"
+import { DOUBLE_ZERO, type Time } from "@rdmakit/protocol"
 import { Intervals } from "./Intervals.ts"
 
 const NONE = -1
@@ -40,9 +40,9 @@ export class Scoreboard {
   private tail = NONE
 
   // RACK's state (RFC 8985 §6.2): of the delivered segment that was sent last.
-  private rackSentAt: Time = 0
+  private rackSentAt: Time = DOUBLE_ZERO
   private rackNumber = NONE
-  rackRttPs: Time = 0
+  rackRttPs: Time = DOUBLE_ZERO
   /** Set by an acknowledgement: what it delivered; a delivery out of order was seen, ever. */
   deliveredBytes = 0
   reordered = false

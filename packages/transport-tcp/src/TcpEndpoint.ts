@@ -240,7 +240,8 @@ export class TcpEndpoint extends TcpSender implements FlowEngine {
       return
     }
     this.nextTimeout = this.deadline < this.ackTime ? this.deadline : this.ackTime
-    if (this.timers === undefined && this.controller.nextTimer < this.nextTimeout)
+    // Whoever arms timers is to see what is no number.
+    if (this.timers === undefined && !(this.controller.nextTimer >= this.nextTimeout))
       this.nextTimeout = this.controller.nextTimer
   }
 

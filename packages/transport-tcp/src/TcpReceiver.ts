@@ -1,5 +1,5 @@
 import { Ecn, Flag, Layout, Opcode, type Packet, type PacketPool, PSN_MASK, psnDistance } from "@rdmakit/packet"
-import { type FlowAddress, NEVER, type Time } from "@rdmakit/protocol"
+import { DOUBLE_ZERO, type FlowAddress, NEVER, type Time } from "@rdmakit/protocol"
 import { Intervals } from "./Intervals.ts"
 import type { TcpConfig } from "./TcpConfig.ts"
 
@@ -40,9 +40,9 @@ export abstract class TcpReceiver {
   private owed = 0
   /** Acknowledgements that still go without waiting, and when data came last, ps. */
   private quick: number
-  private lastDataAt: Time = 0
+  private lastDataAt: Time = DOUBLE_ZERO
   private marked = false
-  protected replyStamp: Time = 0
+  protected replyStamp: Time = DOUBLE_ZERO
   /** Telemetry (or PINT) of the last segment, -1 for none. */
   private replyTelemetry = -1
   private replyPathId = 0
