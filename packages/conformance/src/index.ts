@@ -11,6 +11,7 @@ export {
   type PairEvent,
   telemetryAlive,
 } from "./EnginePair.ts"
+export type { FlowState } from "./FlowWatch.ts"
 export { fixedWindow, flowAddress, flowEnds } from "./flowEnds.ts"
 export { type MadeNic, NicBench, type NicDeparture, type NicSetup } from "./NicBench.ts"
 export { type NicExpectations, type NicUnderTest, nicChecks } from "./nicChecks.ts"
@@ -25,6 +26,11 @@ export { type RunSeed, seedSuite } from "./seedSuite.ts"
 export { type SwitchExpectations, type SwitchUnderTest, switchChecks } from "./switchChecks.ts"
 export { switchSuite } from "./switchSuite.ts"
 export { BASE, LOCAL_KEY, REMOTE_KEY, TestMemory, WINDOW_KEY } from "./TestMemory.ts"
-export { type TransportExpectations, type TransportUnderTest, transportChecks } from "./transportChecks.ts"
-export { type CountingEnd, flowSuite, transportSuite } from "./transportSuite.ts"
+export {
+  type Outcome,
+  type TransportExpectations,
+  type TransportUnderTest,
+  transportChecks,
+} from "./transportChecks.ts"
+export { type CountingEnd, flowSuite, flowsUnderTest, transportSuite } from "./transportSuite.ts"
 export { WatchedController } from "./WatchedController.ts"

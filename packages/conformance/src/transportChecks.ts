@@ -3,7 +3,17 @@ import { type Engine, NEVER, type Time } from "@rdmakit/protocol"
 import { fail } from "./ContractViolation.ts"
 import type { Check } from "./controllerChecks.ts"
 import { Draws } from "./Draws.ts"
-import { type End, EnginePair, type EnginePairOptions, telemetryAlive } from "./EnginePair.ts"
+import { type End, EnginePair, type EnginePairOptions, type PairEvent, telemetryAlive } from "./EnginePair.ts"
+import { type FlowState, FlowWatch } from "./FlowWatch.ts"
+
+/** What an event says of a message. */
+export interface Outcome {
+  readonly message: number
+  readonly completed: boolean
+  /** Where it says so: when, ps, and how many of its bytes were acknowledged. */
+  readonly time?: Time
+  readonly bytes?: number
+}
 
 /** A transport, as the suite gets hold of it. */
 export interface TransportUnderTest<Command, Event, Endpoint extends Engine<Command, Event>> {
@@ -13,9 +23,14 @@ export interface TransportUnderTest<Command, Event, Endpoint extends Engine<Comm
   /** The command to send a message of so many bytes, 0 or more. */
   readonly send: (message: number, bytes: number) => Command
   /** What an event says of a message; undefined when it says nothing of one. */
-  readonly outcome: (event: Event) => { readonly message: number; readonly completed: boolean } | undefined
+  readonly outcome: (event: Event) => Outcome | undefined
   /** Bytes of the peer's messages that this end has taken in, each once. */
   readonly received: (end: Endpoint) => number
+  /**
+   * Where it carries flows: an end of one, whose controller is listened to, which then is one for each end. Default: what
+   * a transport tells its controllers is not looked at.
+   */
+  readonly flow?: (end: Endpoint) => FlowState
   /** The pool the packets need. Default: room for the telemetry of one hop. */
   readonly pool?: PoolOptions
 }
@@ -28,6 +43,8 @@ export interface TransportExpectations {
   readonly recovers?: boolean
   /** Within this time after nothing comes through any more, each message is reported as failed, ps. Default NEVER. */
   readonly failsWithinPs?: Time
+  /** What was acknowledged may have to be sent again, as of go-back-0: its controllers see acknowledgements go back. Default false. */
+  readonly restarts?: boolean
   /** Whoever did not answer is not tried again. Default true; false for a transport without connections. */
   readonly connected?: boolean
 }
@@ -47,14 +64,27 @@ interface Chances {
   readonly jitter?: number
 }
 
-const chancePath = (seed: number, { loss = 0, duplicate = 0, jitter = 0 }: Chances): Path => {
+const chanceWay = (seed: number, { loss = 0, duplicate = 0, jitter = 0 }: Chances): Way => {
   const draws = new Draws(seed)
   const delay = (): Time => FLIGHT + Math.floor(draws.next() * jitter * FLIGHT)
-  return () => {
+  const path = (): ReadonlyArray<Time> => {
     if (draws.next() < loss) return []
     return draws.next() < duplicate ? [delay(), delay()] : [delay()]
   }
+  return { path, isShuffled: jitter > 0 }
 }
+
+/** What becomes of packets, and what the suite knows of it. */
+interface Way {
+  readonly path: Path
+  /** Nothing is lost, duplicated or overtaken. Default false. */
+  readonly isSound?: boolean
+  /** Packets overtake each other. Default false. */
+  readonly isShuffled?: boolean
+}
+
+/** Nothing happens to a packet. */
+const direct: Way = { path: () => [FLIGHT], isSound: true }
 
 /** Two ends, what was asked of them, and an account of its own of what came through. */
 class Exchange<Command, Event, Endpoint extends Engine<Command, Event>> {
@@ -69,9 +99,16 @@ class Exchange<Command, Event, Endpoint extends Engine<Command, Event>> {
   /** By end: PSNs of its packets that reached the peer, and the bytes of these, each PSN once. */
   private readonly arrived: readonly [Set<number>, Set<number>] = [new Set(), new Set()]
   private readonly arrivedBytes: [number, number] = [0, 0]
+  /** By end: the bytes of its messages that completed. */
+  private readonly completedBytes: [number, number] = [0, 0]
+  private readonly watches: ReadonlyArray<FlowWatch>
   private eventsSeen = 0
 
-  constructor(transport: TransportUnderTest<Command, Event, Endpoint>, path: Path, restless = false) {
+  constructor(
+    transport: TransportUnderTest<Command, Event, Endpoint>,
+    { path, isSound = false, isShuffled = false }: Way,
+    { restless = false, restarts = false } = {},
+  ) {
     this.transport = transport
     this.pool = new PacketPool(transport.pool ?? { telemetryHops: 1, telemetryRates: [1e9] })
     this.ends = transport.connect(START, this.pool)
@@ -81,11 +118,26 @@ class Exchange<Command, Event, Endpoint extends Engine<Command, Event>> {
       now: START,
       path,
       restless,
-      onWay: (packet) => {
+      onWay: (packet, { from, opcode, psn, payloadBytes }) => {
+        this.watches[from]?.leaves(opcode < Opcode.Acknowledge, psn, payloadBytes)
         packet.stampHop(0, 0, 0, 0, 1)
       },
       onArrival: (_now, packet, to) => this.arrive(packet, to),
     })
+    const { flow } = transport
+    this.watches =
+      flow === undefined
+        ? []
+        : this.ends.map(
+            (end, from) =>
+              new FlowWatch(flow(end), {
+                now: () => this.pair.now,
+                givenBytes: () => this.bytes[from as End].reduce((sum, each) => sum + each, 0),
+                arrivedBytes: () => this.arrivedBytes[from as End],
+                leastRttPs: 2 * FLIGHT,
+                ...{ isSound, isShuffled, restarts },
+              }),
+          )
   }
 
   private arrive(packet: Packet, to: End): void {
@@ -113,15 +165,22 @@ class Exchange<Command, Event, Endpoint extends Engine<Command, Event>> {
     for (; this.eventsSeen < this.pair.events.length; this.eventsSeen++) this.see(this.pair.events[this.eventsSeen]!)
   }
 
-  private see({ end, event }: { readonly end: End; readonly event: Event }): void {
+  private see({ time, end, event }: PairEvent<Event>): void {
     const outcome = this.transport.outcome(event)
     if (outcome === undefined) return
-    const { message, completed } = outcome
+    const { message, completed, bytes } = outcome
     if (this.bytes[end][message] === undefined) fail(`message ${message} ended, but nobody sent it`)
     if (this.ended[end].includes(message)) fail(`message ${message} ended twice`)
     this.ended[end].push(message)
-    this.endedBytes[end] += this.bytes[end][message]!
+    const size = this.bytes[end][message]!
+    this.endedBytes[end] += size
+    if ((outcome.time ?? time) !== time) fail(`message ${message} ended at ${time} ps, its event says ${outcome.time}`)
+    if (bytes !== undefined && (completed ? bytes !== size : !(bytes >= 0 && bytes <= size))) {
+      fail(`message ${message} of ${size} bytes ${completed ? "completed" : "failed"}, its event says ${bytes} bytes`)
+    }
     if (!completed) return
+    this.completedBytes[end] += size
+    this.watches[end]?.ended(this.completedBytes[end])
     const done = this.endedBytes[end]
     const taken = this.transport.received(this.ends[end === 0 ? 1 : 0])
     if (taken < done) fail(`message ${message} completed, but of ${done} bytes the receiver has only ${taken}`)
@@ -139,6 +198,7 @@ class Exchange<Command, Event, Endpoint extends Engine<Command, Event>> {
       }
       const total = sent.reduce((sum, each) => sum + each, 0)
       const taken = this.transport.received(this.ends[end === 0 ? 1 : 0])
+      if (how === "completed") this.watches[end]?.completed(total)
       if (how === "completed" && taken !== total) fail(`${total} bytes were sent, but the receiver counts ${taken}`)
     })
     for (const { event } of this.pair.events) {
@@ -171,8 +231,8 @@ export const transportChecks = <Command, Event, Endpoint extends Engine<Command,
   transport: TransportUnderTest<Command, Event, Endpoint>,
   expectations: TransportExpectations = {},
 ): ReadonlyArray<Check> => {
-  const direct: Path = () => [FLIGHT]
-  const exchange = (path: Path, restless = false) => new Exchange(transport, path, restless)
+  const { restarts = false } = expectations
+  const exchange = (way: Way, restless = false) => new Exchange(transport, way, { restless, restarts })
 
   const idle: Check = {
     name: "is idle until it is given work",
@@ -215,7 +275,7 @@ export const transportChecks = <Command, Event, Endpoint extends Engine<Command,
     run: () => {
       const sent = [false, true, false].map((disturbed) => {
         const chances = expectations.recovers === false ? {} : { loss: 0.1, duplicate: 0.05, jitter: 3 }
-        const each = exchange(chancePath(7, chances), disturbed)
+        const each = exchange(chanceWay(7, chances), disturbed)
         each.send(0, SIZES)
         each.send(1, [5000])
         each.finish(expectations)
@@ -230,7 +290,7 @@ export const transportChecks = <Command, Event, Endpoint extends Engine<Command,
     name: `nothing lost, nothing twice: ${name}`,
     run: () => {
       for (const seed of SEEDS) {
-        const each = exchange(chancePath(seed, chances))
+        const each = exchange(chanceWay(seed, chances))
         each.send(0, SIZES)
         each.send(1, [20_000, 0, 1])
         each.finish(expectations)
@@ -247,9 +307,9 @@ export const transportChecks = <Command, Event, Endpoint extends Engine<Command,
         plain.finish(expectations)
         for (const from of [0, 1] as const) {
           const last = plain.pair.sent.findLast((crossing) => crossing.from === from)?.ordinal
-          const each = exchange((crossing) =>
-            crossing.from === from && crossing.ordinal === last ? [] : direct(crossing),
-          )
+          const each = exchange({
+            path: (crossing) => (crossing.from === from && crossing.ordinal === last ? [] : direct.path(crossing)),
+          })
           each.send(0, [size])
           each.finish(expectations)
         }
@@ -262,7 +322,7 @@ export const transportChecks = <Command, Event, Endpoint extends Engine<Command,
     run: () => {
       const limit = expectations.failsWithinPs ?? NEVER
       for (const through of [0, 1]) {
-        const each = exchange(({ ordinal }) => (ordinal < through ? [FLIGHT] : []))
+        const each = exchange({ path: ({ ordinal }) => (ordinal < through ? [FLIGHT] : []) })
         each.send(0, [12_000, 0, 1])
         const { now } = each.pair
         each.finish(expectations, through === 0 ? "failed" : "either")

@@ -21,19 +21,22 @@ export const transportSuite = <Command, Event, Endpoint extends Engine<Command, 
 /** An end of a flow that counts the bytes of its peer's messages. */
 export type CountingEnd = FlowEngine & { readonly bytesReceived: number }
 
-/** The same for what carries flows. @param connect the two ends of a fresh connection */
+/** What carries flows, as `transportSuite` and `transportChecks` take it. @param connect the two ends of a fresh connection */
+export const flowsUnderTest = <End extends CountingEnd>(
+  name: string,
+  connect: (now: Time) => readonly [End, End],
+): TransportUnderTest<FlowCommand, FlowEvent, End> => ({
+  name,
+  connect,
+  send: (message, writeBytes) => ({ message, writeBytes }),
+  outcome: ({ message, type, time, bytes }) => ({ message, completed: type === "completed", time, bytes }),
+  received: (end) => end.bytesReceived,
+  flow: (end) => end,
+})
+
+/** The same suite for what carries flows: what it tells its controllers is looked at too. @param connect as above */
 export const flowSuite = <End extends CountingEnd>(
   name: string,
   connect: (now: Time) => readonly [End, End],
   expectations: TransportExpectations = {},
-): void =>
-  transportSuite<FlowCommand, FlowEvent, End>(
-    {
-      name,
-      connect,
-      send: (message, writeBytes) => ({ message, writeBytes }),
-      outcome: ({ message, type }) => ({ message, completed: type === "completed" }),
-      received: (end) => end.bytesReceived,
-    },
-    expectations,
-  )
+): void => transportSuite(flowsUnderTest(name, connect), expectations)

@@ -7,3 +7,8 @@ const read = (path: string): string => readFileSync(new URL(path, import.meta.ur
 it("the README shows the example as it is", () => {
   expect(read("../README.md")).toContain(read("../examples/aimd.ts"))
 })
+
+// This one through the suite in flowSuite.test.ts.
+it("and the transport", () => {
+  expect(read("../README.md")).toContain(read("../examples/stopAndWait.ts"))
+})

@@ -37,12 +37,10 @@ underTest(
 )
 underTest("… without a timeout", { ackTimeoutPs: NEVER }, 1024, { recovers: false })
 underTest("… whose receiver is silent about gaps", { recovery: "timeout" }, 1024, expectations)
-underTest(
-  "… that begins again in parts of two packets",
-  { recovery: "go-back-0", restartBytes: 2048 },
-  1024,
-  expectations,
-)
+underTest("… that begins again in parts of two packets", { recovery: "go-back-0", restartBytes: 2048 }, 1024, {
+  ...expectations,
+  restarts: true,
+})
 
 const selective: Partial<RcOptions> = { recovery: "selective-repeat", bdpPackets: 20 }
 // Eight timeouts of 100 µs, or of 320 with more than three packets out.
