@@ -1,6 +1,7 @@
 import { Layout, Opcode, Packet } from "@rdmakit/packet"
 import { NEVER, type Nic, type NicPorts, type Time, type Timers } from "@rdmakit/protocol"
 import type { Endpoints, NicQueuePair } from "./Endpoints.ts"
+import { refuse, Stalls } from "./Stalls.ts"
 
 export interface HostNicOptions<Command, Event> {
   /** The kernel. */
@@ -24,8 +25,9 @@ const TIMEOUT = 15
 
 /**
  * What every ideal NIC does: hands packets to endpoints and lets out what they answer, control packets ahead of data,
- * and keeps their timers. It costs no time itself. How the next queue pair is chosen is the subclass's, which says four
- * things: `touched`, `pullData`, `dataQuiet` and `clear`.
+ * and keeps their timers: one that lets time pass no more, or is no number, is a `ControllerFault`. It costs no time
+ * itself. How the next queue pair is chosen is the subclass's, which says four things: `touched`, `pullData`,
+ * `dataQuiet` and `clear`.
  *
  * One object serves the NICs of a whole world: what a NIC keeps, it keeps by port. What runs for each packet is a field
  * that holds a function, so that the compiler knows the object and what it consists of.
@@ -36,6 +38,7 @@ export abstract class HostNic<Command, Event> implements Nic {
   private readonly out: Packet
   private readonly controlPauseMask: number
   private readonly onEvent: (endpoint: NicQueuePair<Command, Event>, event: Event) => void
+  private readonly stalls = new Stalls()
   /** Whether a port looks for something to send after a controller's timer. */
   protected readonly timersKick: boolean = true
   /** Packets for endpoints that are gone. */
@@ -115,7 +118,10 @@ export abstract class HostNic<Command, Event> implements Nic {
     // A later request may have made this one void.
     if (this.endpoints.armed(index) !== now) return
     this.endpoints.arm(index, NEVER)
-    if (endpoint.nextTimeout <= now) endpoint.handleTimeout(now)
+    if (endpoint.nextTimeout <= now) {
+      endpoint.handleTimeout(now)
+      this.stalls.fired(now, endpoint.flow, endpoint.nextTimeout)
+    }
     this.drain(now, endpoint)
     this.ports.kick(now, endpoint.port)
   }
@@ -127,18 +133,20 @@ export abstract class HostNic<Command, Event> implements Nic {
     timers.event[timer] = -1
     timers.due[timer] = NEVER
     endpoint.handleTimer(now, timer)
+    this.stalls.fired(now, endpoint.flow, timers.changed === 0 ? NEVER : timers.next)
     this.drain(now, endpoint)
     if (this.timersKick) this.ports.kick(now, endpoint.port)
   }
 
   /** Makes the events of the timers that were set, in order of their numbers. */
-  private setTimers(endpoint: NicQueuePair<Command, Event>, timers: Timers): void {
+  private setTimers(now: Time, endpoint: NicQueuePair<Command, Event>, timers: Timers): void {
     const { changed, due, event } = timers
     timers.changed = 0
     for (let timer = 0; timer < due.length; timer++) {
       if (((changed >> timer) & 1) === 0) continue
       if (event[timer]! >= 0) this.ports.cancelTimer(event[timer]!)
       const time = due[timer]!
+      if (Number.isNaN(time)) refuse(endpoint.flow, now, time)
       event[timer] = time === NEVER ? -1 : this.ports.timerAt(endpoint.node, endpoint.flow, timer, time)
     }
   }
@@ -175,19 +183,21 @@ export abstract class HostNic<Command, Event> implements Nic {
   /** After anything happened to an endpoint: its replies, its timers, its events. */
   protected readonly drain = (now: Time, endpoint: NicQueuePair<Command, Event>): void => {
     while (endpoint.controlPending && this.reply(now, endpoint, this.ports.pool.alloc())) {}
-    this.armTimer(endpoint)
+    this.armTimer(now, endpoint)
     const { timers } = endpoint
-    if (timers !== undefined && timers.changed !== 0) this.setTimers(endpoint, timers)
+    if (timers !== undefined && timers.changed !== 0) this.setTimers(now, endpoint, timers)
     for (let event = endpoint.pollEvent(); event !== undefined; event = endpoint.pollEvent()) {
       this.onEvent(endpoint, event)
     }
     this.touched(now, endpoint)
   }
 
-  private readonly armTimer = (endpoint: NicQueuePair<Command, Event>): void => {
+  private readonly armTimer = (now: Time, endpoint: NicQueuePair<Command, Event>): void => {
     // A timeout is reckoned from means and quarters of round trips; events happen at whole picoseconds.
     const time = Math.ceil(endpoint.nextTimeout)
-    if (time < this.endpoints.armed(endpoint.flow)) {
+    // What is no number is not at or after anything.
+    if (!(time >= this.endpoints.armed(endpoint.flow))) {
+      if (Number.isNaN(time)) refuse(endpoint.flow, now, time)
       this.endpoints.arm(endpoint.flow, time)
       this.ports.timerAt(endpoint.node, endpoint.flow, TIMEOUT, time)
     }
@@ -214,7 +224,7 @@ export abstract class HostNic<Command, Event> implements Nic {
   protected readonly take = (now: Time, endpoint: NicQueuePair<Command, Event>): number => {
     const handle = this.ports.pool.alloc()
     if (endpoint.pollTransmit(now, this.out.at(handle))) {
-      this.armTimer(endpoint)
+      this.armTimer(now, endpoint)
       return handle
     }
     this.ports.pool.release(handle)

@@ -238,6 +238,50 @@ describe.each(kinds)("%s as a host's NIC", (_name, make) => {
       receive(nic, ports, 901, 4)
       expect([ports.cancelled.length, ports.controllerTimers.length]).toEqual([2, 4])
     })
+
+    it("of an endpoint that is due again at once are borne, a thousand in a row are not", () => {
+      for (const due of [100, 99, -1]) {
+        const { ports, nic, add } = host()
+        const one = add(4, { due: [...new Array(999).fill(due), 200, ...new Array(1000).fill(due)] })
+        one.nextTimeout = 100
+        receive(nic, ports, 1, 4)
+        const fire = () => nic.timer(ports.timers.at(-1)!.time, 4, TIMEOUT)
+        for (let turn = 0; turn < 999; turn++) fire()
+        fire()
+        expect(ports.timers.at(-1)!.time).toBe(200)
+        const again = () => {
+          for (let turn = 0; turn < 1001; turn++) fire()
+        }
+        expect(again).toThrow(
+          /controller of flow 2, .*: its timer is due at -?\d+ ps, .*, as it was 1000 times in a row/,
+        )
+      }
+    })
+
+    it("of a controller with several too, also where one sets the other", () => {
+      const { ports, nic, add } = host()
+      const timers = new Timers(2)
+      timers.set(0, 100)
+      add(4, { timers, onTimer: (now, timer) => timers.set(1 - timer, now) })
+      const fire = () => {
+        for (let turn = 0; turn < 1000; turn++) nic.timer(100, 4, turn % 2)
+      }
+      expect(fire).toThrow(
+        "its timer is due at 100 ps, which is now, as it was 1000 times in a row when it had just fired",
+      )
+      expect(ports.controllerTimers.length).toBe(1000)
+    })
+
+    it("that are no numbers are refused as they are set", () => {
+      const { ports, nic, add } = host()
+      add(4).nextTimeout = Number.NaN
+      expect(() => receive(nic, ports, 1, 4)).toThrow("controller of flow 2, at 0.000001 us: its timer is due at NaN")
+      const timers = new Timers(1)
+      timers.set(0, Number.NaN)
+      expect(() => add(6, { timers })).toThrow(
+        "controller of flow 3, at 0 us: its timer is due at NaN: expected a later",
+      )
+    })
   })
 
   it("keeps ports apart: a queue pair sends through its own", () => {

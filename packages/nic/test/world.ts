@@ -33,12 +33,25 @@ export class FakeQueuePair implements NicQueuePair<number, string> {
   lies = false
   readonly events: Array<string> = []
   readonly calls: Array<string> = []
+  /** When its timeout is due next after each that has come; NEVER after the last. */
+  private readonly due: Array<Time>
+  private readonly onTimer: (now: Time, timer: number) => void
   private psn = 0
 
   constructor(
     flow: number,
-    options: { left?: number; gap?: Time; priority?: number; port?: number; timers?: Timers } = {},
+    options: {
+      left?: number
+      gap?: Time
+      priority?: number
+      port?: number
+      timers?: Timers
+      due?: ReadonlyArray<Time>
+      onTimer?: (now: Time, timer: number) => void
+    } = {},
   ) {
+    this.due = [...(options.due ?? [])]
+    this.onTimer = options.onTimer ?? (() => {})
     this.flow = flow
     this.left = options.left ?? Infinity
     this.gap = options.gap ?? 0
@@ -67,7 +80,7 @@ export class FakeQueuePair implements NicQueuePair<number, string> {
   }
   handleTimeout(now: Time): void {
     this.calls.push(`${now} timeout`)
-    this.nextTimeout = NEVER
+    this.nextTimeout = this.due.shift() ?? NEVER
   }
   timers: Timers | undefined = undefined
   /** What it lends. */
@@ -77,6 +90,7 @@ export class FakeQueuePair implements NicQueuePair<number, string> {
   }
   handleTimer(now: Time, timer: number): void {
     this.calls.push(`${now} timer ${timer}`)
+    this.onTimer(now, timer)
   }
   pollEvent(): string | undefined {
     return this.events.shift()

@@ -300,7 +300,8 @@ export abstract class RcRequester extends RcResponder implements FlowEngine {
     this.nextTimeout = this.ackDeadline
     if (this.timers !== undefined) return
     const { nextTimer } = this.controller
-    if (nextTimer < this.ackDeadline) this.nextTimeout = nextTimer
+    // Whoever arms timers is to see what is no number.
+    if (!(nextTimer >= this.ackDeadline)) this.nextTimeout = nextTimer
   }
 
   lendTimers(): void {

@@ -41,7 +41,8 @@ export class ReliableQueuePair extends VerbsQueuePair {
   get nextTimeout(): Time {
     const timeout = this.requester.nextTimeout
     const timer = this.pacing.nextTimer
-    return timer < timeout ? timer : timeout
+    // Whoever arms timers is to see what is no number.
+    return timer >= timeout ? timeout : timer
   }
 
   protected timeOut(now: Time): void {
