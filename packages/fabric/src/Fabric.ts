@@ -110,7 +110,8 @@ export class Fabric extends Context.Service<
         discipline,
         ...(admission === undefined ? {} : { admission }),
         ...(watchdog === undefined ? {} : { watchdog }),
-        ...(faults.length === 0 ? {} : { faults, convergencePs }),
+        ...(Array.isArray(faults) && faults.length === 0 ? {} : { faults }),
+        convergencePs,
       }
       const assemble = (flows: ReadonlyArray<FlowInput>, { seed = 0, until = NEVER }: FabricOptions): NativeRun => {
         const [error] = validate(graph)

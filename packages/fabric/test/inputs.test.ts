@@ -10,6 +10,7 @@ import {
   type NativeOptions,
   NicModel,
   nativeTransport,
+  RouteConvergence,
   Scheduling,
   SwitchModel,
   type SwitchSettings,
@@ -209,7 +210,10 @@ describe("other settings that are none are refused", () => {
     expect(() => runFlows({ graph: star(2), controller, ...options }, [])).toThrow(message)
   })
 
-  it("models of NICs and controllers by layers", async () => {
+  it("models of NICs, how long routes take and controllers by layers", async () => {
+    const slow = fabric.pipe(Layer.provide(Layer.succeed(RouteConvergence, Number.NaN)))
+    const late = await Effect.runPromise(Effect.flip(Effect.provide(simulateFlows([]), slow)))
+    expect(late).toMatchObject({ _tag: "NetworkInvalid", cause: { _tag: "TopologyError", kind: "delay" } })
     const nics = fabric.pipe(Layer.provide(Layer.succeed(NicModel, {} as never)))
     const error = await Effect.runPromise(Effect.flip(Effect.provide(simulateFlows([]), nics)))
     expect(error).toMatchObject({ _tag: "NetworkInvalid", cause: { option: "nics" } })

@@ -148,6 +148,13 @@ describe.each(Object.keys(transports))("over %s", (name) => {
   })
 })
 
+it.each([null, undefined, 5])("what makes %s for a controller is a fault", (made) => {
+  const controller: ControllerFactory = { name: "none", needs: [], make: () => made as never }
+  expect(() => runFlows({ graph: star(2), controller }, flows)).toThrow(
+    /controller of flow 0, at 0 us: make returned (null|nothing|5), expected a controller/,
+  )
+})
+
 const standing = withTimer((own) => {
   own.nextTimer = 0
 })

@@ -1,4 +1,5 @@
 import type { Controller } from "./Controller.ts"
+import { shown } from "./OptionChecks.ts"
 import type { Time } from "./Time.ts"
 
 /**
@@ -25,7 +26,11 @@ export class ControllerFault extends Error {
  * @param flow the flow's number, for the message
  * @throws ControllerFault
  */
-export function checkController({ rate, window, nextTimer }: Controller, flow: number, now: Time): void {
+export function checkController(controller: Controller, flow: number, now: Time): void {
+  if (typeof controller !== "object" || controller === null) {
+    throw new ControllerFault(`make returned ${shown(controller)}, expected a controller`, flow, now)
+  }
+  const { rate, window, nextTimer } = controller
   if (!(rate > 0 && rate < Number.POSITIVE_INFINITY)) {
     throw new ControllerFault(`its rate is ${rate} bit/s, expected a finite number above 0`, flow, now)
   }

@@ -115,6 +115,7 @@ export const requireCount = (name: string, value: number, least = 1): void => {
 
 /** Everything that is wrong with a graph, in the order of its links; empty when it can be used. */
 export const validate = (graph: Graph): ReadonlyArray<TopologyError> => {
+  if (!isGraph(graph)) return [new TopologyError("size", "this is no graph, { nodes, isSwitch, links }")]
   const { nodes, isSwitch, links } = graph
   if (!Number.isSafeInteger(nodes) || nodes < 0 || isSwitch.length !== nodes) {
     return [new TopologyError("size", `${nodes} nodes, but isSwitch describes ${isSwitch.length}`)]
@@ -131,12 +132,16 @@ export const validate = (graph: Graph): ReadonlyArray<TopologyError> => {
       if (!known(end)) report("unknown-node", `node ${end} does not exist; nodes are 0 to ${nodes - 1}`, end)
     }
     if (a === b) report("self-loop", "both ends are the same node", a)
-    if (!(rateBps > 0 && rateBps < Number.POSITIVE_INFINITY)) report("rate", `rate ${rateBps} b/s is not above zero`)
+    if (!(Number.isFinite(rateBps) && rateBps > 0)) report("rate", `rate ${rateBps} b/s is not above zero`)
     if (!(Number.isSafeInteger(delayPs) && delayPs >= 0)) report("delay", `delay ${delayPs} is not whole picoseconds`)
-    if (!(lossRate >= 0 && lossRate <= 1)) report("loss", `loss rate ${lossRate} is not between 0 and 1`)
+    if (!(Number.isFinite(lossRate) && lossRate >= 0 && lossRate <= 1))
+      report("loss", `loss rate ${lossRate} is not between 0 and 1`)
   }
   return errors
 }
+
+const isGraph = (graph: Partial<Graph> | undefined | null): boolean =>
+  Array.isArray(graph?.links) && typeof graph.isSwitch?.length === "number"
 
 /** The hosts of a graph, ascending. */
 export const hostsOf = (graph: Graph): Int32Array => {

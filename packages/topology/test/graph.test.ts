@@ -42,6 +42,8 @@ describe("validate", () => {
     ["rate", { rateBps: 0 }],
     ["rate", { rateBps: Number.NaN }],
     ["rate", { rateBps: -1 }],
+    ["rate", { rateBps: "100Gbps" as never }],
+    ["rate", { rateBps: "100" as never }],
     ["rate", { rateBps: Number.POSITIVE_INFINITY }],
     ["delay", { delayPs: -1 }],
     ["delay", { delayPs: 0.5 }],
@@ -49,6 +51,8 @@ describe("validate", () => {
     ["loss", { lossRate: 1.01 }],
     ["loss", { lossRate: -0.01 }],
     ["loss", { lossRate: Number.NaN }],
+    ["loss", { lossRate: "0.5" as never }],
+    ["loss", { lossRate: undefined as never }],
   ] as const)("reports %s of %j", (kind, patch) => {
     const errors = validate({ nodes: 2, isSwitch: new Uint8Array(2), links: [link({}), link(patch)] })
     expect(errors.map((error) => [error._tag, error.kind, error.link])).toEqual([["TopologyError", kind, 1]])
@@ -65,6 +69,12 @@ describe("validate", () => {
     expect(validate({ nodes: 3, isSwitch: new Uint8Array(2), links: [] }).map((error) => error.kind)).toEqual(["size"])
     expect(validate({ nodes: 0, isSwitch: new Uint8Array(0), links: [] })).toEqual([])
   })
+})
+
+it.each([null, undefined, 5, {}, { nodes: 1, links: [] }])("validate: %j is no graph", (graph) => {
+  expect(validate(graph as never).map(({ message }) => message)).toEqual([
+    "this is no graph, { nodes, isSwitch, links }",
+  ])
 })
 
 describe("Ports", () => {
