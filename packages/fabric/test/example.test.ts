@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs"
 import { expect, it } from "vitest"
 import { outcome } from "../examples/own-controller.ts"
+import { outcome as ofStack } from "../examples/own-stack.ts"
+import { outcome as ofSwitch } from "../examples/own-switch.ts"
 import { outcome as ofProgram } from "../examples/program.ts"
 
 const read = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8")
@@ -24,4 +26,17 @@ it("the program does what the README says", () => {
   expect(rough.ns).toBeGreaterThan(calm.ns)
   expect(cut._tag).toBe("None")
   expect(read("../README.md")).toContain(read("../examples/program.ts"))
+})
+
+it("the stack of one's own does what the README says", () => {
+  expect(ofStack).toMatchObject({ controller: "cubic", flowsFinished: 16, partial: false })
+  // A megabyte in segments of 1,448 B, each acknowledged or two at a time, over one switch or three.
+  expect(ofStack.packetHops).toBeGreaterThan(16 * Math.ceil(1e6 / 1448) * 3)
+  expect(read("../README.md")).toContain(read("../examples/own-stack.ts"))
+})
+
+it("the switch of one's own does what the README says", () => {
+  expect(ofSwitch).toMatchObject({ flowsFinished: 4, pfcPauses: 0 })
+  expect(Object.keys(ofSwitch.dropsByReason)).toEqual(["egress-full"])
+  expect(read("../README.md")).toContain(read("../examples/own-switch.ts"))
 })

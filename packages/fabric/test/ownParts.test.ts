@@ -15,6 +15,8 @@ import {
   type FlowInput,
   flowInputs,
   flowsOf,
+  NicModel,
+  readyListNics,
   SwitchModel,
   sharedBufferSwitches,
   simulateFlows,
@@ -168,4 +170,18 @@ it("the flows of a workload are those that a fabric takes", () => {
     const { source, destination, sizeBytes: bytes, startPs: start, priority, destinationPort } = workload[i]!
     expect(flow).toMatchObject({ source, destination, bytes, start, priority, destinationPort })
   })
+})
+
+it("a part counts where it is provided to Fabric.layer; merged it is ignored", async () => {
+  let made = 0
+  const mine = Layer.succeed(NicModel, (context) => {
+    made++
+    return readyListNics(context)
+  })
+  const flows = incast(4, 1000)
+  const plain = network(lineRate, {})
+  await Effect.runPromise(Effect.provide(simulateFlows(flows), Layer.merge(plain, mine)))
+  expect(made).toBe(0)
+  await Effect.runPromise(Effect.provide(simulateFlows(flows), plain.pipe(Layer.provide(mine))))
+  expect(made).toBe(1)
 })
