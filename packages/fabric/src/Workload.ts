@@ -3,6 +3,7 @@ import type { Graph } from "@rdmakit/topology"
 import { parseSize, parseTime, UnitError } from "@rdmakit/units"
 import { Data } from "effect"
 import type { Flow } from "./FlowTable.ts"
+import { check } from "./NetworkOptionError.ts"
 
 /** A flow to simulate: one RDMA WRITE over a connection of its own. */
 export interface FlowInput {
@@ -46,10 +47,11 @@ const PORTS = 16_384
  * Checks flows against a network, fills in what they leave out and sorts them by start; those of equal start keep
  * their order.
  *
- * @throws FlowInvalid, the first
+ * @throws FlowInvalid, the first; NetworkOptionError for what is no list
  */
 export const flowsOf = (inputs: ReadonlyArray<FlowInput>, graph: Graph): Array<Flow> => {
   const used = new Map<number, number>()
+  check("flows", inputs, Array.isArray(inputs), "a list of flows")
   const flows = Array.from(inputs, (given, index): Flow => {
     // What is no flow has no source.
     const input: FlowInput = hasFields(given) ? given : ({} as FlowInput)

@@ -233,3 +233,8 @@ it.each<[unknown, string]>([
   const error = await Effect.runPromise(Effect.flip(Effect.provide(simulateFlows([flow as FlowInput]), fabric)))
   expect(error).toMatchObject({ _tag: "FlowInvalid", message: expect.stringContaining(message) })
 })
+
+it.each([null, {}, "flows"])("flows that are no list: %j", async (flows) => {
+  const error = await Effect.runPromise(Effect.flip(Effect.provide(simulateFlows(flows as never), fabric)))
+  expect(error).toMatchObject({ _tag: "NetworkInvalid", cause: { option: "flows" } })
+})
