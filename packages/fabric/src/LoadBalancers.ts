@@ -19,7 +19,8 @@ export interface BalancerSettings {
 
 /**
  * Makes a load balancer of your own, once for a network: it chooses for all of its switches, of which `pick` says each
- * time which one asks.
+ * time which one asks. What is none is a `SwitchOptionError`; a choice that is no index below `count` ends the run with a
+ * `LoadBalancerFault`.
  *
  * @param seed the run's, 32 bits: what is random is to be a hash of it
  * @param ports what the kernel knows of all egress ports, such as `queueBytes`

@@ -145,6 +145,22 @@ describe("a load balancer of one's own", () => {
     expect(sent.filter((bytes) => bytes > 0)).toHaveLength(1)
   })
 
+  it("that is none is a typed error, and so is a choice that is none", async () => {
+    const using = (pick: unknown) =>
+      Layer.succeed(SwitchModel, sharedBufferSwitches({ loadBalancer: () => pick as LoadBalancer }))
+    const error = (pick: unknown) =>
+      Fabric.layer.pipe(
+        Layer.provide(using(pick)),
+        Layer.provide(Layer.succeed(CongestionControl, lineRate)),
+        Layer.provide(Layer.succeed(Topology, graph)),
+        (fabric) => Effect.runPromise(Effect.flip(Effect.provide(simulateFlows(flows), fabric))),
+      )
+    for (const none of [undefined, {}, { pick: 1 }, () => 0]) {
+      expect(await error(none)).toMatchObject({ _tag: "NetworkInvalid", cause: { option: "balancer" } })
+    }
+    expect(await error({ pick: () => 4 })).toMatchObject({ _tag: "LoadBalancerFault" })
+  })
+
   it("is asked for each packet where it says so, by both kernels alike", () => {
     const digests = (["exact", "fused"] as const).map((kernel) => {
       let turn = 0
