@@ -30,7 +30,7 @@ export type TransportFactory = (controller: ControllerFactory, hops: number) => 
 /** A model of a network's switches: called once for a network, what it gives once for each switch. */
 export type SwitchFactory = (network: NetworkContext) => MakeSwitch
 
-/** A model of a network's NICs: called once for a network, what it gives once for each host. */
+/** A model of a network's NICs: called once for a network, what it gives once for all hosts. */
 export type NicFactory = (network: NetworkContext) => MakeNic
 
 /** The ideal NIC: no cost, a list of queue pairs that may send, a heap of those that are paced. */
