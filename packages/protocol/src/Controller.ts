@@ -9,7 +9,10 @@ export type Feedback = "rtt" | "ecn" | "cnp" | "int" | "pint"
  * `onAck` only.
  */
 export interface Ack {
-  /** Bytes acknowledged in all: the offset of the next byte the receiver expects. Never wraps. */
+  /**
+   * Bytes acknowledged in all: the offset of the next byte the receiver expects. Never wraps. Below that of an earlier one
+   * where this one was overtaken (`bytes` is 0), and after go-back-0 has begun a message again.
+   */
   sequence: number
   /** Bytes sent in all: the offset of the next byte to send. Falls when the sender goes back. */
   sent: number
