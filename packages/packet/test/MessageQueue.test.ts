@@ -80,4 +80,14 @@ describe("MessageQueue", () => {
       { numRuns: 20 },
     )
   })
+
+  it("counts bytes beyond 32 bits", () => {
+    const queue = new MessageQueue(0, 4096)
+    const sizes = [2 ** 31 - 1, 2 ** 31, 2 ** 40 + 1]
+    const packets = sizes.map((size, id) => queue.add(id, size))
+    expect(packets).toEqual(sizes.map((size) => Math.ceil(size / 4096)))
+    const last = packets[0]! + packets[1]! + packets[2]!
+    expect(queue.holding(last - 1)).toMatchObject({ id: 2, bytes: 2 ** 40 + 1, firstByte: 2 ** 32 - 1 })
+    expect(queue.bytesBefore(last)).toBe(2 ** 40 + 2 ** 32)
+  })
 })
