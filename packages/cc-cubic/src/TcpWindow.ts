@@ -48,8 +48,6 @@ export abstract class TcpWindow extends AckController {
   private recoverUntil = 0
   /** A timeout's data are sent again in a slow start of their own, up to `recoverUntil`. */
   private restarting = false
-  /** What was acknowledged at the last timeout; -1 before the first. */
-  private timedOutAt = -1
   protected readonly flight = new FlightSize()
   private marks = 0
   private losses = 0
@@ -149,13 +147,11 @@ export abstract class TcpWindow extends AckController {
     if (this.flight.acknowledged < this.recoverUntil && !timeout) return false
     // A window of data is answered once, be it marked, lost or both (RFC 3168 §6.1.2); another timeout of the same data
     // leaves the threshold (RFC 5681 §3.1), also where none of them was ever acknowledged.
-    const again =
-      this.flight.acknowledged < this.reducedUntil || (timeout && this.flight.acknowledged === this.timedOutAt)
+    const again = this.flight.acknowledged < this.reducedUntil
     this.recoverUntil = this.flight.highest
     this.reducedUntil = this.flight.highest
     if (!again) this.setThreshold(this.reduce(true))
     if (timeout) {
-      this.timedOutAt = this.flight.acknowledged
       this.timeouts++
       this.restarting = true
       this.setWindow(LOSS_WINDOW)

@@ -42,12 +42,26 @@ describe("newreno, what a loss leaves (RFC 5681 §3.1, equation 4)", () => {
 
   it("without what was sent for duplicate acknowledgements, Limited Transmit (§3.2)", () => {
     const controller = sending(20)
+    // A segment for each of the first two (RFC 3042 §2); the third tells of the loss.
     for (const sent of [20_000, 21_000, 22_000]) {
       controller.onAck(0, duplicate(0, sent))
-      controller.onSent(0, 1000)
+      if (sent < 22_000) controller.onSent(0, 1000)
     }
     controller.onLoss(0, false)
     expect(segmentsLeft(controller)).toEqual([10, 10])
+  })
+
+  it.each([
+    ["the last acknowledgement twice", 20_000],
+    ["one that was overtaken", 10_000],
+  ])("of all that was out, after %s", (_name, sequence) => {
+    const controller = sending(20)
+    controller.onAck(0, ack(20_000, 20_000, false, 20_000))
+    controller.onAck(0, duplicate(sequence, 20_000))
+    for (let index = 0; index < 100; index++) controller.onSent(0, 1000)
+    for (let count = 0; count < 3; count++) controller.onAck(0, duplicate(20_000, 120_000))
+    controller.onLoss(0, false)
+    expect(segmentsLeft(controller)).toEqual([50, 50])
   })
 
   it("with what was sent after the last acknowledgement", () => {

@@ -12,7 +12,8 @@ const NO_THRESHOLD = Number.MAX_SAFE_INTEGER
 /**
  * DCTCP as RFC 8257 §3.3 writes it down: the share of marked bytes is measured over windows of data and smoothed into α;
  * a mark cuts the congestion window by α/2, once for every window of data. All else is TCP's (RFC 5681): growth by one
- * packet a round trip, half of what was out at a loss, one packet after a timeout.
+ * packet a round trip, half of what was out at a loss, one packet after a timeout; but for the restart after a silence
+ * (§4.1), which takes a retransmission timeout to know.
  *
  * What TCP leaves to others is settled here. The window grows only while it is what limits the flow. Recovery is
  * go-back-N, so at a loss nothing is inflated. Where the run gives no window, its own is reckoned from the line rate and
@@ -44,8 +45,6 @@ export class DctcpPaper extends AckController {
   /** End of the window of data in which a mark, or a loss, has been reacted to. */
   private reducedUntil = 0
   private recoverUntil = 0
-  /** What was acknowledged at the last timeout; -1 before the first. */
-  private timedOutAt = -1
   private readonly flight = new FlightSize()
 
   private estimates = 0
@@ -96,8 +95,7 @@ export class DctcpPaper extends AckController {
 
   /** RFC 8257 §3.5: a loss is met as by TCP, which halves what was out (RFC 5681 §3.1, eq. 4). */
   override onLoss(_now: Time, timeout: boolean): boolean {
-    const again =
-      this.flight.acknowledged < this.recoverUntil || (timeout && this.flight.acknowledged === this.timedOutAt)
+    const again = this.flight.acknowledged < this.recoverUntil
     if (again && !timeout) return false
     this.losses++
     this.recoverUntil = this.flight.highest
@@ -108,7 +106,6 @@ export class DctcpPaper extends AckController {
       this.thresholdBytes = Math.max(outBytes / 2, this.minWindowBytes)
     }
     if (timeout) {
-      this.timedOutAt = this.flight.acknowledged
       this.setWindow(this.packetBytes, 1)
     } else this.setWindow(this.thresholdBytes, this.minWindowBytes)
     return true

@@ -6,7 +6,7 @@ import { SwiftPaper } from "./SwiftPaper.ts"
 /**
  * Swift: the sender keeps the delay at a target, by a window that may be less than a packet (Kumar et al., SIGCOMM 2020).
  *
- * Throws `SwiftOptionsError` when an option is out of its range; `make` throws it when the path has no line rate base RTT
+ * Throws `SwiftOptionsError` when an option is out of its range; `make` throws it when the path has no line rate, base RTT
  * or packet.
  */
 export const swift = (options: SwiftOptions): ControllerFactory => {

@@ -29,7 +29,8 @@ export class Ring<Item> {
   private grow(): void {
     const { items } = this
     const length = items.length
-    items.push(...items.splice(0, this.left & (length - 1)))
+    // One by one: a call has not room for as many arguments as a ring has for items.
+    for (const item of items.splice(0, this.left & (length - 1))) items.push(item)
     for (let more = length; more > 0; more--) items.push(undefined)
     this.left = 0
     this.came = length

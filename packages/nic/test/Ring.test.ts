@@ -20,3 +20,13 @@ it("gives what came first, as an array that is pushed and shifted does", () => {
     }),
   )
 })
+
+it("has room for more items than a call has for arguments, wherever the first one is", () => {
+  const ring = new Ring<number>()
+  const items = 2 ** 18
+  for (let number = 0; number < 3; number++) ring.push(number)
+  for (let number = 0; number < 3; number++) ring.shift()
+  for (let number = 0; number < items; number++) ring.push(number)
+  for (let number = 0; number < items; number++) if (ring.shift() !== number) expect.fail(`item ${number}`)
+  expect(ring.isEmpty).toBe(true)
+})

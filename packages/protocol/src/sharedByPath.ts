@@ -10,7 +10,8 @@ export const sharedByPath = <Law>(make: (path: PathInfo) => Law): ((path: PathIn
   return (path) => {
     if (before === undefined || !isAlike(before, path)) {
       law = make(path)
-      before = path
+      // A copy: the caller's may be one object for all flows.
+      before = { ...path }
     }
     return law
   }
