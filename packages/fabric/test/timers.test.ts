@@ -5,16 +5,18 @@ import {
   NEVER,
   type Time,
   Timers,
+  WrOpcode,
 } from "@rdmakit/protocol"
 import { CongestionControl } from "@rdmakit/protocol/layer"
 import { star } from "@rdmakit/topology"
-import { srdConfig, srdFlows } from "@rdmakit/transport-srd"
+import { srdConfig, srdFlows, srdVerbs } from "@rdmakit/transport-srd"
 import { tcpConfig, tcpFlows } from "@rdmakit/transport-tcp"
 import { Effect, Layer } from "effect"
 import { describe, expect, it } from "vitest"
 import { Fabric, simulateFlows, Topology, VerbsNetwork } from "../src/index.ts"
 import { runFlows } from "./runs.ts"
 import { connect, type End, makeEnd, write } from "./verbs/connected.ts"
+import { remoteOf, type SrdEnd, sgeOf, srdEnds, toEnd } from "./verbs/srdEnds.ts"
 
 type Own = { -readonly [Field in keyof Controller]: Controller[Field] }
 
@@ -174,4 +176,66 @@ it.each(["rc", "uc"] as const)("and so does a network of devices, over %s", (typ
   connect(a, b)
   write(a, b, 100_000)
   expect(() => network.run()).toThrow(/its timer is due at 0 ps, .*, as it was 1000 times in a row/)
+})
+
+describe("over srd, where a device has a controller for each peer", () => {
+  /** One host writes to two others, each with the controller that is made for it. */
+  const run = (...each: ReadonlyArray<(own: Own, now: Time) => void>) => {
+    let made = 0
+    const controller = withTimer((own, now) => each[made++]?.(own, now))
+    const network = new VerbsNetwork({ graph: star(3), transport: srdVerbs({ controller }) })
+    const ends = srdEnds(network.devices)
+    const [a, ...others] = ends as [SrdEnd, SrdEnd, SrdEnd]
+    for (const [index, end] of others.entries()) {
+      a.qp.postSend({
+        id: index,
+        opcode: WrOpcode.RdmaWrite,
+        signaled: true,
+        sges: [sgeOf(a, 0, 50_000)],
+        datagram: toEnd(a, ends, index + 1),
+        ...remoteOf(end, 0),
+      })
+    }
+    network.run()
+    return a
+  }
+  const stand = (own: Own): void => {
+    own.nextTimer = 0
+  }
+  const well = (): void => {}
+
+  it.each<[string, ReadonlyArray<(own: Own) => void>]>([
+    ["the first", [stand]],
+    ["the second", [well, stand]],
+    ["each", [stand, stand]],
+  ])("a network fails with the timer of %s", (_name, each) => {
+    expect(() => run(...each)).toThrow(/its timer is due at 0 ps, .*, as it was 1000 times in a row/)
+  })
+
+  it.each([0, 1])("and with one that becomes no number, be it of peer %d", (peer) => {
+    const wrong = (own: Own): void => {
+      own.onAck = () => {
+        own.nextTimer = Number.NaN
+        return false
+      }
+    }
+    const each = [well, well]
+    each[peer] = wrong as () => void
+    expect(() => run(...each)).toThrow("its timer is due at NaN")
+  })
+
+  it("one that is due again at once, a few times, is handled at once", () => {
+    const calls: Array<Time> = []
+    const again = (own: Own, now: Time): void => {
+      let left = 500
+      own.nextTimer = now + 1e6
+      own.onTimer = (at) => {
+        calls.push(at)
+        if (--left === 0) own.nextTimer = NEVER
+        return true
+      }
+    }
+    expect(run(again, again).cq.poll(new Array(8))).toBe(2)
+    expect(calls).toEqual(new Array(1000).fill(1e6))
+  })
 })

@@ -25,6 +25,8 @@ import { Target } from "./Target.ts"
 const { EXT } = Layout
 /** READs are numbered with 32 bits. */
 const NUMBERS = 2 ** 32
+/** Timeouts of one moment that are handled at once, beyond one of each peer. */
+const REPEATS_MAX = 1000
 
 /**
  * The engine of a device: it keeps a context for each peer's address, and carries the packets of all queue pairs. Whoever
@@ -291,7 +293,8 @@ export class Carrier implements VerbsEngine {
 
   handleTimeout(now: Time): void {
     this.now = now
-    while (this.wakes.least <= now) {
+    // Whoever calls is to see what is due for ever.
+    for (let left = this.peers.length + REPEATS_MAX; left > 0 && this.wakes.least <= now; left--) {
       const peer = this.peers[this.wakes.first]!
       if (!peer.handleTimeout(now)) this.giveUp(now, peer)
       this.refresh(peer)
