@@ -115,6 +115,7 @@ export const srd3: Figure = {
       order: [["TCP", "SRD"]],
       reasons: {
         SRD: "all flows are alike here, and as quick as the port: none is there before the others",
+        TCP: "the quickest flow of six bursts; of the hundred at full scale it is within",
       },
     },
     {
