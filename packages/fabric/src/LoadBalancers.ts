@@ -13,7 +13,7 @@ export interface BalancerSettings {
    * Packets of one flow that take different paths arrive out of order, and a transport that goes back N sends them again.
    */
   readonly loadBalancer?: BalancerName | BalancerFactory
-  /** What ends a flowlet, ps; above 0. Default 100 µs. */
+  /** What ends a flowlet, ps; above 0, or Infinity: nothing does. Default 100 µs. */
   readonly flowletGapPs?: Time
 }
 

@@ -22,7 +22,7 @@ import { checkSwitchSettings } from "./SwitchSettingsChecks.ts"
 
 /** Marking of the ports of one rate: none up to kmin, rising to pmax at kmax, all above. */
 export interface EcnRule {
-  /** Bytes waiting in the egress queue. At least 0, at most `kmaxBytes`; equal to it: a step. */
+  /** Bytes waiting in the egress queue. At least 0, at most `kmaxBytes`; equal to it: a step, or with Infinity no marks. */
   readonly kminBytes: number
   readonly kmaxBytes: number
   /** Marking probability at kmax, 0 to 1. */

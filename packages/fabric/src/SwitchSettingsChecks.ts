@@ -17,22 +17,20 @@ export const checkSwitchSettings = (settings: SwitchSettings): void => {
   checkBoolean("ecn", ecn)
   const isBalancer = typeof loadBalancer === "function" || balancerNames.includes(loadBalancer)
   check("loadBalancer", loadBalancer, isBalancer, `${balancerNames.join(", ")} or a function that makes one`)
-  check("flowletGapPs", flowletGapPs, Number.isFinite(flowletGapPs) && flowletGapPs > 0, "a finite time above 0, ps")
+  check("flowletGapPs", flowletGapPs, isNumber(flowletGapPs) && flowletGapPs > 0, "a time above 0, ps")
   if (ecnRules === undefined) return
   check("ecnRules", ecnRules, ecnRules instanceof Map, "a Map of rates, bit/s, to rules")
   for (const [rate, rule] of ecnRules) checkRule(`ecnRules of ${String(rate)} bit/s`, rule)
 }
 
+/** Infinity is one: nothing is marked, or no gap ends a flowlet. */
+const isNumber = (value: unknown): boolean => typeof value === "number"
+
 const checkRule = (option: string, rule: EcnRule): void => {
   check(option, rule, hasFields(rule), "a rule, { kminBytes, kmaxBytes, pmax }")
   const { kminBytes, kmaxBytes, pmax } = rule
-  check(
-    `${option}: kminBytes`,
-    kminBytes,
-    Number.isFinite(kminBytes) && kminBytes >= 0,
-    "a number of bytes, at least 0",
-  )
-  const isAbove = Number.isFinite(kmaxBytes) && kmaxBytes >= kminBytes
+  check(`${option}: kminBytes`, kminBytes, isNumber(kminBytes) && kminBytes >= 0, "a number of bytes, at least 0")
+  const isAbove = isNumber(kmaxBytes) && kmaxBytes >= kminBytes
   check(`${option}: kmaxBytes`, kmaxBytes, isAbove, `a number of bytes, at least kminBytes, ${kminBytes}`)
   check(`${option}: pmax`, pmax, Number.isFinite(pmax) && pmax >= 0 && pmax <= 1, "a number, 0 to 1")
 }

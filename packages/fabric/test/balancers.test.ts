@@ -42,6 +42,9 @@ describe("load balancers of a leaf-spine network", () => {
 
   it("a flow without gaps is one flowlet, so nothing is out of order; with a gap of nothing it is sprayed", () => {
     expect(run({ loadBalancer: "flowlet" }).outcome.retransmissions).toBe(0)
+    expect(run({ loadBalancer: "flowlet", flowletGapPs: Infinity }).outcome.digest).toBe(
+      run({ loadBalancer: "flowlet" }).outcome.digest,
+    )
     // Packets of 1,048 B at 100 Gb/s come every 83.84 ns.
     const sprayed = run({ loadBalancer: "flowlet", flowletGapPs: 83_000 })
     expect(Math.min(...shares(sprayed))).toBeGreaterThan(0.2)

@@ -1,8 +1,8 @@
 import { hpcc, hpccPresets } from "@rdmakit/cc-hpcc"
-import { fatTree } from "@rdmakit/topology"
+import { fatTree, star } from "@rdmakit/topology"
 import { describe, expect, it } from "vitest"
 import { type NativeOptions, type SwitchSettings, sharedBufferSwitches } from "../src/index.ts"
-import { lineRate, runFlows } from "./runs.ts"
+import { incast, lineRate, runFlows } from "./runs.ts"
 
 const graph = fatTree(4)
 /** Every host to three others, so that buffers fill at every tier. */
@@ -48,4 +48,33 @@ describe("what a switch leaves to the kernel makes no difference", () => {
     expect(left).toEqual(asked)
     expect(left?.pfcPauses).toBe(0)
   })
+})
+
+describe("marks of a queue that always holds more", () => {
+  const marksBy = (kminBytes: number, kmaxBytes: number): number => {
+    let marks = 0
+    const controller = {
+      ...lineRate,
+      make: (...of: Parameters<typeof lineRate.make>) => ({
+        ...lineRate.make(...of),
+        onAck: (_now: number, { congestion }: { readonly congestion: boolean }) => {
+          if (congestion) marks++
+          return false
+        },
+      }),
+    }
+    const switches = sharedBufferSwitches({
+      ecn: true,
+      ecnRules: new Map([[100e9, { kminBytes, kmaxBytes, pmax: 1 }]]),
+    })
+    runFlows({ graph: star(4), controller, switches }, incast(3, 50_000))
+    return marks
+  }
+
+  it.each([
+    [Infinity, Infinity],
+    [0, Infinity],
+  ])("kmin %d, kmax %d: there are none", (kmin, kmax) => expect(marksBy(kmin, kmax)).toBe(0))
+
+  it("kmin = kmax = 0: there are", () => expect(marksBy(0, 0)).toBeGreaterThan(50))
 })

@@ -9,7 +9,7 @@ export interface FlowletsOptions {
   readonly inner: LoadBalancer
   /**
    * A packet that comes longer than this after the last one of its flow begins a flowlet, ps; above 0. What is longer
-   * than the difference between any two paths' delays keeps a flow in order.
+   * than the difference between any two paths' delays keeps a flow in order; with Infinity it keeps its first choice.
    */
   readonly gapPs: Time
   /** Entries of a switch's table, a power of 2. Flows that share one share their flowlets. Default 65,536 (CONGA §3.4). */
@@ -40,7 +40,7 @@ export class Flowlets implements LoadBalancer {
   /** @throws SwitchOptionError for a gap that is not above 0, or entries that are no power of 2 */
   constructor({ inner, gapPs, entries = ENTRIES }: FlowletsOptions) {
     checkBalancer(inner)
-    check("gapPs", gapPs, Number.isFinite(gapPs) && gapPs > 0, "a finite time above 0, ps")
+    check("gapPs", gapPs, typeof gapPs === "number" && gapPs > 0, "a time above 0, ps")
     const isPower = Number.isInteger(entries) && entries >= 1 && entries <= 2 ** 30 && (entries & (entries - 1)) === 0
     check("entries", entries, isPower, "a power of 2, at most 2^30")
     this.inner = inner
@@ -52,7 +52,8 @@ export class Flowlets implements LoadBalancer {
   pick(now: Time, packet: Packet, node: number, count: number, table: Int32Array, from: number): number {
     const { lastPs, choice } = this.tableOf(node)
     const entry = murmur3(node, packet.source, packet.destination, packet.udpPorts) & (this.entries - 1)
-    if (now - lastPs[entry]! > this.gapPs) {
+    // What has had no packet yet has no gap either.
+    if (!(now - lastPs[entry]! <= this.gapPs)) {
       this.flowlets++
       const chosen = this.inner.pick(now, packet, node, count, table, from)
       if (!isChoice(chosen, count)) throw new LoadBalancerFault(chosen, count, node, now)
@@ -67,7 +68,7 @@ export class Flowlets implements LoadBalancer {
     const known = this.tables[node]
     if (known !== undefined) return known
     const made = {
-      lastPs: new Float64Array(this.entries).fill(Number.NEGATIVE_INFINITY),
+      lastPs: new Float64Array(this.entries).fill(Number.NaN),
       choice: new Int32Array(this.entries),
     }
     while (this.tables.length <= node) this.tables.push(undefined)

@@ -136,6 +136,13 @@ describe("flowlets", () => {
     expect(balancer.flowlets).toBe(4)
   })
 
+  it("with a gap that never comes each flow keeps its first choice", () => {
+    const balancer = new Flowlets({ inner: inTurn(), gapPs: Infinity })
+    const ports = [1, 2, 3, 1, 2, 3]
+    expect(ports.map((port, i) => pickOf(balancer, i * 1e12, flow(1, 2, port)))).toEqual([0, 1, 2, 0, 1, 2])
+    expect(balancer.flowlets).toBe(3)
+  })
+
   it("flows and switches have flowlets of their own", () => {
     const balancer = new Flowlets({ inner: inTurn(), gapPs: 100 })
     expect(pickOf(balancer, 0)).toBe(0)
@@ -155,8 +162,8 @@ describe("flowlets", () => {
   })
 
   it("refuses what makes no table", () => {
-    for (const gapPs of [0, Number.NaN, Infinity, "1us" as never])
-      expect(() => new Flowlets({ inner: inTurn(), gapPs })).toThrow("expected a finite time above 0, ps")
+    for (const gapPs of [0, Number.NaN, -Infinity, "1us" as never])
+      expect(() => new Flowlets({ inner: inTurn(), gapPs })).toThrow("expected a time above 0, ps")
     for (const entries of [3, 0, Number.NaN, 0.5])
       expect(() => new Flowlets({ inner: inTurn(), gapPs: 1, entries })).toThrow("power of 2")
     expect(() => new Flowlets({ inner: {} as never, gapPs: 1 })).toThrow(
