@@ -1,4 +1,4 @@
-import { type Graph, hostsOf, Ports } from "@rdmakit/topology"
+import { type Graph, hostsOf, LINKS_MAX, Ports, TopologyError } from "@rdmakit/topology"
 import { NANOSECOND } from "@rdmakit/units"
 
 /** From a NIC's transmitter to its receiver. */
@@ -14,12 +14,24 @@ export class Loopbacks {
   readonly graph: Graph
   private readonly portOfNode = new Map<number, number>()
 
-  constructor(graph: Graph) {
+  /** @param own those of the graph @throws TopologyError "size" where packets cannot name so many links */
+  constructor(graph: Graph, own: Ports) {
+    const hosts = hostsOf(graph)
     const links = [...graph.links]
-    for (const node of hostsOf(graph)) {
-      const own = graph.links.find(({ a, b }) => a === node || b === node)
+    if (links.length + hosts.length > LINKS_MAX) {
+      const found = `${links.length} links, and one of each of ${hosts.length} hosts to itself`
+      throw new TopologyError("size", `${found}: packets can name ${LINKS_MAX}, so simulate a smaller network`)
+    }
+    for (const node of hosts) {
+      const [first] = own.portsOf(node)
       this.portOfNode.set(node, 2 * links.length)
-      links.push({ a: node, b: node, rateBps: own?.rateBps ?? 1e9, delayPs: DELAY_PS, lossRate: 0 })
+      links.push({
+        a: node,
+        b: node,
+        rateBps: first === undefined ? 1e9 : own.rateBps[first]!,
+        delayPs: DELAY_PS,
+        lossRate: 0,
+      })
     }
     this.graph = { ...graph, links }
     this.ports = new Ports(this.graph)

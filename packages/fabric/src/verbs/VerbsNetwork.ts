@@ -86,8 +86,8 @@ export class VerbsNetwork implements Wheel {
     this.seed = seed
     this.graph = graph
     this.ports = new Ports(graph)
+    this.loopbacks = new Loopbacks(graph, this.ports)
     this.routes = new Routes(graph, this.ports)
-    this.loopbacks = new Loopbacks(graph)
     const hops = hopsOf(graph, this.routes.maxHops)
     const frames = deviceFrames(mtuBytes, controller, hops, options.transport?.headerBytes)
     const dataBytes = frameBytesOf(frames)

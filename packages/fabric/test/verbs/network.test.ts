@@ -2,9 +2,11 @@ import { dcqcn, dcqcnPresets } from "@rdmakit/cc-dcqcn"
 import { hpcc, hpccPresets } from "@rdmakit/cc-hpcc"
 import { Opcode } from "@rdmakit/packet"
 import { Drop, QpState, WcStatus, WrOpcode } from "@rdmakit/protocol"
-import { fatTree, star } from "@rdmakit/topology"
+import { fatTree, LINKS_MAX, Ports, star, validate } from "@rdmakit/topology"
+import { Effect, Layer } from "effect"
 import { describe, expect, it } from "vitest"
-import { sharedBufferSwitches, VerbsNetwork } from "../../src/index.ts"
+import { sharedBufferSwitches, simulateProgram, Topology, VerbsNetwork } from "../../src/index.ts"
+import { Loopbacks } from "../../src/verbs/Loopbacks.ts"
 import {
   connect,
   destroy,
@@ -246,5 +248,29 @@ describe("congestion", { timeout: 30_000 }, () => {
     expect(paced.deepest).toBeLessThan(free.deepest)
     const told = incast({ controller: hpcc(hpccPresets.simulation), queuePairs: { inFlightPackets: 1024 } })
     expect(told.deepest).toBeLessThan(free.deepest / 2)
+  })
+})
+
+describe("links of hosts to themselves count among those that packets can name", () => {
+  const [link] = star(1).links
+  /** Two hosts, and so many links between them. */
+  const pair = (links: number) => ({
+    nodes: 2,
+    isSwitch: new Uint8Array(2),
+    links: new Array(links).fill({ ...link!, a: 0, b: 1 }),
+  })
+
+  it.each([LINKS_MAX, LINKS_MAX - 1])("%d links of two hosts are too many", async (count) => {
+    const graph = pair(count)
+    expect(validate(graph)).toEqual([])
+    const program = Effect.provide(simulateProgram(Effect.void), Layer.succeed(Topology, graph))
+    const error = await Effect.runPromise(Effect.flip(program))
+    expect(error).toMatchObject({ _tag: "NetworkInvalid", cause: { _tag: "TopologyError", kind: "size" } })
+    expect(error.message).toContain(`${count} links, and one of each of 2 hosts to itself: packets can name 524288`)
+  })
+
+  it("two less are not", () => {
+    const graph = pair(LINKS_MAX - 2)
+    expect(new Loopbacks(graph, new Ports(graph)).ports.count).toBe(2 * LINKS_MAX)
   })
 })
