@@ -4,7 +4,7 @@ import { RcOptionsError } from "@rdmakit/transport-ib"
 import type { AdmissionModel } from "./FlowAdmission.ts"
 import { kernelNames } from "./makeKernel.ts"
 import type { NativeOptions } from "./NativeParts.ts"
-import { check, checkMoment, checkWord } from "./NetworkOptionError.ts"
+import { check, checkMoment, checkWord, NetworkOptionError } from "./NetworkOptionError.ts"
 import type { WatchdogSettings } from "./PfcWatchdog.ts"
 import type { VerbsNetworkOptions } from "./verbs/VerbsNetworkOptions.ts"
 import type { WorldParts } from "./WorldParts.ts"
@@ -60,7 +60,7 @@ export const checkUntil = (until: Time | undefined): void =>
 const TURN_BYTES = 2 ** 30
 
 /**
- * @param ports how many directed ports there are
+ * @param ports how many directed ports the graph has
  * @param frameBytes the largest frame
  * @throws NetworkOptionError
  */
@@ -69,20 +69,23 @@ export const checkDiscipline = (discipline: WorldParts["discipline"], ports: num
   const weights: unknown = hasFields(discipline) ? discipline.weights : undefined
   check("discipline", discipline, isWord || weights !== undefined, "strict, round-robin or { weights }")
   if (isWord) return
-  const length = typeof weights === "object" && weights !== null ? (weights as ArrayLike<number>).length : undefined
-  check("discipline.weights", weights, length === 8 * ports, `${8 * ports} numbers, eight for each port`)
+  const isList = typeof weights === "object" && weights !== null
+  check("discipline.weights", weights, isList, `${8 * ports} numbers, eight for each port`)
   const list = weights as ArrayLike<number>
+  check("discipline.weights.length", list.length, list.length === 8 * ports, `${8 * ports}, eight for each port`)
   const most = Math.floor(TURN_BYTES / frameBytes) - 1
+  const refuse = (at: number, expected: string): never => {
+    throw new NetworkOptionError(`discipline.weights[${at}]`, list[at], expected)
+  }
   for (let port = 0; port < ports; port++) {
-    const own = Array.from({ length: 7 }, (_, index) => ({
-      at: 8 * port + index + 1,
-      weight: list[8 * port + index + 1]!,
-    }))
-    for (const { at, weight } of own)
-      check(`discipline.weights[${at}]`, weight, Number.isFinite(weight) && weight > 0, "a finite number above 0")
-    const least = Math.min(...own.map(({ weight }) => weight))
-    const expected = `at most ${most} times the least weight of port ${port}`
-    for (const { at, weight } of own) check(`discipline.weights[${at}]`, weight, weight / least <= most, expected)
+    const [first, end] = [8 * port + 1, 8 * port + 8]
+    let least = Number.POSITIVE_INFINITY
+    for (let at = first; at < end; at++) {
+      if (!(Number.isFinite(list[at]) && list[at]! > 0)) refuse(at, "a finite number above 0")
+      least = Math.min(least, list[at]!)
+    }
+    for (let at = first; at < end; at++)
+      if (list[at]! / least > most) refuse(at, `at most ${most} times the least weight of port ${port}`)
   }
 }
 

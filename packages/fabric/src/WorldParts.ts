@@ -43,7 +43,7 @@ export interface WorldParts {
   /** Which of a host's equal-cost ports a queue pair uses: an index below `count`. */
   readonly choosePort: (source: number, destination: number, udpPorts: number, count: number) => number
   readonly serializationPs: (bytes: number, rateBps: number) => Time
-  /** How switch ports choose among their queues; weights are by port, eight for each. */
+  /** How switch ports choose among their queues; weights are by port of the graph, eight for each. */
   readonly discipline: "strict" | "round-robin" | QueueWeights
   /** Who goes first among events at one time. Default "canonical". */
   readonly ties?: TieOrder

@@ -155,8 +155,11 @@ describe("other settings that are none are refused", () => {
   it.each<[unknown, string]>([
     ["rr", 'network: discipline is "rr", expected strict, round-robin or { weights }'],
     [null, "discipline is null"],
-    [weights([1]), "discipline.weights is an array, expected"],
-    [weights(new Array(8 * 4).fill(Number.NaN)), "expected "],
+    [weights([1]), "discipline.weights.length is 1, expected 32, eight for each port"],
+    [weights(new Array(64).fill(1)), "discipline.weights.length is 64, expected 32"],
+    [weights({}), "discipline.weights.length is nothing, expected 32"],
+    [weights("1"), 'discipline.weights is "1", expected 32 numbers, eight for each port'],
+    [weights(new Array(32).fill(Number.NaN)), "discipline.weights[1] is NaN, expected a finite number above 0"],
   ])("how ports choose: %j", async (discipline, message) => {
     const own = discipline as "strict"
     const errors = await refusals({ discipline: own }, Layer.succeed(Scheduling, own))
@@ -164,6 +167,15 @@ describe("other settings that are none are refused", () => {
       expect(error.message).toContain("discipline")
       expect(error.message).toContain(message)
     }
+  })
+
+  it("weights of the graph's ports serve flows and programs alike", async () => {
+    const layer = Layer.succeed(Scheduling, weights(new Float64Array(32).fill(2)))
+    const network = fabric.pipe(Layer.provide(layer))
+    const flows = Effect.provide(simulateFlows([{ source: 0, destination: 1, size: 1000 }]), network)
+    expect((await Effect.runPromise(flows)).flowsFinished).toBe(1)
+    const program = simulateProgram(Effect.succeed(7)).pipe(Effect.provide(Layer.succeed(Topology, star(2))))
+    expect((await Effect.runPromise(Effect.provide(program, layer))).value).toBe(7)
   })
 
   it("weights", () => {

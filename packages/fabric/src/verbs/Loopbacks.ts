@@ -1,5 +1,6 @@
 import { type Graph, hostsOf, LINKS_MAX, Ports, TopologyError } from "@rdmakit/topology"
 import { NANOSECOND } from "@rdmakit/units"
+import type { WorldParts } from "../WorldParts.ts"
 
 /** From a NIC's transmitter to its receiver. */
 const DELAY_PS = 100 * NANOSECOND
@@ -35,6 +36,13 @@ export class Loopbacks {
     }
     this.graph = { ...graph, links }
     this.ports = new Ports(this.graph)
+  }
+
+  /** How the graph's own ports choose, and by equal weights those of the cables. */
+  disciplineOf(discipline: WorldParts["discipline"]): WorldParts["discipline"] {
+    if (typeof discipline === "string") return discipline
+    const { weights } = discipline
+    return { weights: Array.from({ length: 8 * this.ports.count }, (_, at) => weights[at] ?? 1) }
   }
 
   portOf(node: number): number {

@@ -91,7 +91,7 @@ export class VerbsNetwork implements Wheel {
     const hops = hopsOf(graph, this.routes.maxHops)
     const frames = deviceFrames(mtuBytes, controller, hops, options.transport?.headerBytes)
     const dataBytes = frameBytesOf(frames)
-    checkDiscipline(discipline, this.loopbacks.ports.count, dataBytes)
+    checkDiscipline(discipline, this.ports.count, dataBytes)
     this.queuePairs = new AttachedQueuePairs(
       this.endpoints,
       (node, engine) => this.portOf(node, engine),
@@ -112,7 +112,7 @@ export class VerbsNetwork implements Wheel {
       ports: this.loopbacks.ports,
       context,
       hops,
-      discipline,
+      discipline: this.loopbacks.disciplineOf(discipline),
       kernel: options.kernel,
     })
     this.paths = new Paths({

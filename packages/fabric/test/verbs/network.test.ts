@@ -86,6 +86,33 @@ describe("a network of devices", { timeout: 30_000 }, () => {
     expect(network.now - before).toBeGreaterThan((60_000 * 8 * 1000) / 100)
   })
 
+  it("shares a port by the weights of the graph's own ports, and reaches the host itself", () => {
+    // Three links; queue 1 weighs twice as much as any other.
+    const weights = Array.from({ length: 8 * 6 }, (_, at) => (at % 8 === 1 ? 2 : 1))
+    /** Packets of each write that had come when the first of them was complete. */
+    const cameBy = (...senders: readonly [number, number]) => {
+      const came = [0, 0]
+      const network = new VerbsNetwork({
+        graph: star(3),
+        discipline: { weights },
+        onPacket: (_now, node, { payloadBytes, priority }, outward) => {
+          if (node === 2 && !outward && payloadBytes > 0 && Math.max(...came) < 60) came[priority - 1]!++
+        },
+      })
+      for (const [index, sender] of senders.entries()) {
+        const [a, b] = [sender, 2].map((node) => makeEnd(network.devices[node]!, "rc")) as [End, End]
+        connect(a, b, { serviceLevel: index + 1 })
+        write(a, b, 60 * 1024)
+      }
+      network.run()
+      return came
+    }
+    const [first, second] = cameBy(0, 1)
+    expect(first).toBe(60)
+    expect(second! / 60).toBeCloseTo(0.5, 1)
+    expect(Math.max(...cameBy(2, 2))).toBe(60)
+  })
+
   it("carries datagrams, to several hosts by one queue pair, with a header before them", () => {
     const network = new VerbsNetwork({ graph: star(3) })
     const ends = network.devices.map((device) => makeEnd(device, "ud"))
