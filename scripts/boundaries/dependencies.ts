@@ -15,6 +15,12 @@ export const packageOf = (specifier: string): string | undefined =>
         .slice(0, specifier.startsWith("@") ? 2 : 1)
         .join("/")
 
+const TYPES = "@types/"
+
+/** Whose types a package has, `@types/a__b` those of `@a/b`; otherwise its own name. */
+const typedBy = (target: string): string =>
+  target.startsWith(TYPES) ? target.slice(TYPES.length).replace(/^(.+?)__(.+)$/, "@$1/$2") : target
+
 /**
  * What `package.json` declares against what files import: nothing unused, nothing that only tests use among what users
  * install, and nothing missing that the root does not offer.
@@ -29,9 +35,11 @@ export const checkDependencies = (each: Package, sources: ReadonlyMap<string, So
   }
   const inSources = new Set<string>()
   const anywhere = new Set<string>()
+  let usesNode = false
   for (const [path, { imports }] of sources) {
     for (const { specifier, line } of imports) {
       const target = packageOf(specifier)
+      if (specifier.startsWith("node:")) usesNode = true
       if (target === undefined || target === name) continue
       anywhere.add(target)
       if (path.startsWith("src/")) inSources.add(target)
@@ -55,10 +63,10 @@ export const checkDependencies = (each: Package, sources: ReadonlyMap<string, So
     report(`${target} is among the dependencies, but ${only}`)
   }
   for (const target of Object.keys(devDependencies)) {
-    const typed = target.startsWith("@types/") ? target.slice("@types/".length) : target
-    if (!anywhere.has(typed)) report(`${target} is a development dependency, but nothing imports it`)
+    const used = target === `${TYPES}node` ? usesNode : anywhere.has(typedBy(target))
+    if (!used) report(`${target} is a development dependency, but nothing imports it`)
   }
-  for (const [target, range] of Object.entries({ ...dependencies, ...devDependencies })) {
+  for (const [target, range] of [dependencies, peerDependencies, devDependencies].flatMap(Object.entries<string>)) {
     if (target.startsWith(SCOPE) && range !== WORKSPACE) report(`${target} is "${range}": write "${WORKSPACE}"`)
   }
   return published ? [...violations, ...checkPeer(each, where)] : violations

@@ -31,6 +31,10 @@ const depends = (...names: ReadonlyArray<string>): Partial<Manifest> => ({
   dependencies: Object.fromEntries(names.map((name) => [name, "workspace:^"])),
 })
 
+const development = (...names: ReadonlyArray<string>): Partial<Manifest> => ({
+  devDependencies: Object.fromEntries(names.map((name) => [name, "workspace:^"])),
+})
+
 /** Declares what a file of this path imports where it belongs. */
 const declaring = (folder: string, path: string, names: ReadonlyArray<string>): Partial<Manifest> => {
   const ours = depends(...names.filter((name) => name.startsWith("@rdmakit/"))).dependencies ?? {}
@@ -158,6 +162,30 @@ describe("what package.json says that no file bears out is found", () => {
       pkg("packages/sim", { "src/a.ts": units }, { dependencies: { "@rdmakit/units": "workspace:*" } }),
       'write "workspace:^"',
     ],
+    [
+      "an exact version of a peer",
+      pkg("packages/sim", { "src/a.ts": units }, { peerDependencies: { "@rdmakit/units": "workspace:*" } }),
+      'write "workspace:^"',
+    ],
+    [
+      "an exact version of a peer that is one for development too",
+      pkg(
+        "packages/sim",
+        { "src/a.ts": units },
+        { peerDependencies: { "@rdmakit/units": "1.0.0" }, ...development("@rdmakit/units") },
+      ),
+      'write "workspace:^"',
+    ],
+    [
+      "types of what nothing imports",
+      pkg("packages/sim", { "src/a.ts": "" }, development("@types/node", "@types/a", "@types/a__b")),
+      "nothing imports it",
+    ],
+    [
+      "types of another scope",
+      pkg("packages/sim", { "test/a.ts": 'import "@a/c"\nimport "b"' }, development("@types/a__b")),
+      "nothing imports it",
+    ],
     ["an Effect of its own", pkg("packages/fabric", layer, { dependencies: { effect: "catalog:" } }), "make it a peer"],
     [
       "an Effect that may be missing",
@@ -204,6 +232,18 @@ describe("what is allowed passes", () => {
   ])("%s %s %s", (folder, path, text) => {
     const names = [...text.matchAll(/import[^"\\\n]*"((?:@rdmakit\/)?[a-z]+)/g)].map((match) => match[1] ?? "")
     expect(saidOf(pkg(folder, { [path]: text }, declaring(folder, path, names)))).toEqual([])
+  })
+})
+
+describe("types are used where that is imported which they are of", () => {
+  test.each([
+    ["@types/node", "src/node.ts", 'import "node:fs"'],
+    ["@types/node", "test/a.ts", 'import { readFileSync } from "node:fs"'],
+    ["@types/a", "test/a.ts", 'import "a/b"'],
+    ["@types/a__b", "test/a.ts", 'import "@a/b/c"'],
+    ["@types/a__b_c", "test/a.ts", 'import "@a/b_c"'],
+  ])("%s %s %s", (types, path, text) => {
+    expect(saidOf(pkg("packages/pcap", { [path]: text }, development(types)))).toEqual([])
   })
 })
 
