@@ -233,6 +233,33 @@ describe("sweep --resume, of a folder whose sweep.json is something else", () =>
   })
 })
 
+describe("sweep --resume, of a folder of which something cannot be looked at", () => {
+  test.each<readonly [string, (entry: string) => void, string]>([
+    ["runs/000001.json", (entry) => mkdirSync(entry), "out/runs/000001.json: cannot be written to: it is a folder"],
+    [
+      "runs.csv",
+      (entry) => symlinkSync("runs.csv", entry),
+      "out/runs.csv: cannot be written to: its symbolic links lead back to themselves",
+    ],
+  ])(
+    "refuses %s, and runs nothing again",
+    async (name, replaceBy, message) => {
+      const cwd = folder()
+      expect((await rdmakit([...varied, "--out", "out"], { cwd })).code).toBe(0)
+      const entry = join(cwd, "out", name)
+      rmSync(entry)
+      // No record of a run: it would be made again.
+      writeFileSync(join(cwd, "out/runs/000002.json"), "{}")
+      replaceBy(entry)
+      const { code, out, err } = await rdmakit([...varied, "--out", "out", "--resume"], { cwd })
+      expect({ code, out }).toEqual({ code: 2, out: "" })
+      expect(err).toContain(`error: ${message}\n`)
+      expect(readFileSync(join(cwd, "out/runs/000002.json"), "utf8")).toBe("{}")
+    },
+    60_000,
+  )
+})
+
 describe("sweep refuses, with exit code 2 and nothing written", () => {
   test.each<readonly [ReadonlyArray<string>, string]>([
     [["--vary", "controller.nam=hpcc"], 'error: --vary: controller.nam: found "nam", expected name, preset'],
@@ -255,10 +282,12 @@ describe("sweep refuses, with exit code 2 and nothing written", () => {
     [["--out", "incast.yaml"], "error: incast.yaml: found a file, expected a folder or nothing"],
     [["--out", "link"], "error: link: found a symbolic link to nothing (gone), expected a folder or nothing"],
     [["--out", "full"], "error: full: found a folder with other things (a), expected none, an empty one or a sweep"],
+    [["--out", "loop"], "error: loop: cannot be written to: its symbolic links lead back to themselves"],
     [["--out", "odd"], "error: odd/runs.csv: found no file, expected a file"],
   ])("%j", async (args, message) => {
     const cwd = folder({ "full/a": "", "odd/runs.csv/a": "" })
     symlinkSync("gone", join(cwd, "link"))
+    symlinkSync("loop", join(cwd, "loop"))
     const before = filesIn(cwd)
     const { code, out, err } = await rdmakit(["sweep", "incast.yaml", ...args], { cwd })
     expect({ code, out }).toEqual({ code: 2, out: "" })

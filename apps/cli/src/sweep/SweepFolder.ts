@@ -106,11 +106,14 @@ export const openSweepFolder = Effect.fnUntraced(function* (
     const kept = new Map<number, RunRecord>()
     if (anew) return kept
     for (const run of plan) {
-      const record = recordIn(yield* textIn(path.join(runs, runFile(run.index))), run)
+      const file = runFile(run.index)
+      const read = ifThere(files.readFileString(path.join(runs, file)))
+      const text = yield* Effect.mapError(read, cannotWrite(`${name}/${RUNS_FOLDER}/${file}`))
+      const record = Option.isSome(text) ? recordIn(text.value, run) : undefined
       if (record !== undefined) kept.set(run.index, record)
     }
     return kept
-  }).pipe(Effect.mapError(cannotWrite(name)))
+  }).pipe(Effect.mapError(refusedIn(name)))
   /** Two sweeps that begin anew in one folder: it is that of the last. */
   const isOurs = Effect.gen(function* () {
     const now = yield* Effect.option(identityOf(files, manifestFile))
@@ -168,10 +171,18 @@ const identityOf = (files: FileSystem.FileSystem, file: string) =>
     [dev, Option.getOrNull(ino), Option.getOrNull(mtime)?.getTime()].join(" "),
   )
 
+/** None where there is nothing of that name; any other failure is one. */
+const ifThere = <A>(
+  read: Effect.Effect<A, PlatformError.PlatformError>,
+): Effect.Effect<Option.Option<A>, PlatformError.PlatformError> =>
+  Effect.catch(Effect.asSome(read), (error) =>
+    error.reason._tag === "NotFound" ? Effect.succeedNone : Effect.fail(error),
+  )
+
 /** The names in a folder; none when there is none. What is no folder is refused. */
 const contentOf = Effect.fnUntraced(function* (target: string, name: string) {
   const files = yield* FileSystem.FileSystem
-  const info = yield* Effect.option(files.stat(target))
+  const info = yield* Effect.mapError(ifThere(files.stat(target)), cannotWrite(name))
   if (info._tag === "None") {
     const link = yield* Effect.option(files.readLink(target))
     if (link._tag === "None") return []
@@ -185,7 +196,7 @@ const contentOf = Effect.fnUntraced(function* (target: string, name: string) {
   const path = yield* Path.Path
   for (const [entry, expected] of expectedTypes) {
     if (!entries.includes(entry)) continue
-    const found = yield* Effect.option(files.stat(path.join(target, entry)))
+    const found = yield* Effect.mapError(ifThere(files.stat(path.join(target, entry))), cannotWrite(`${name}/${entry}`))
     if (found._tag === "None" || found.value.type === expected) continue
     const kind = expected === "File" ? "file" : "folder"
     return yield* new Refused({ message: `${name}/${entry}: found no ${kind}, expected a ${kind}`, hint: ELSEWHERE })
