@@ -1,11 +1,13 @@
 import { existsSync, globSync, readFileSync } from "node:fs"
-import { dirname, join, normalize } from "node:path"
+import { basename, dirname, join, normalize } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
+import { roomOf, WORLDS } from "../boundaries/floors.ts"
 
 interface Manifest {
   readonly private?: boolean
   readonly files?: ReadonlyArray<string>
+  readonly engines?: { readonly node?: string }
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -43,4 +45,17 @@ test("a package that has examples publishes them, and its changes", () => {
     return parts.filter((part) => manifest.files?.includes(part) !== true).map((part) => `${path}: ${part}`)
   })
   expect(lacking).toEqual([])
+})
+
+test("packages are for the Node that the README says, each by its floor", () => {
+  const said = /for Node ([\d.]+) or later, all others for Node ([\d.]+) or later/
+  const [, upper, lower] = said.exec(readFileSync(join(root, "README.md"), "utf8")) ?? []
+  expect([upper, lower]).toEqual([expect.any(String), expect.any(String)])
+  const others = globSync("{packages,apps}/*/package.json", { cwd: root }).flatMap((path) => {
+    const { engines }: Manifest = JSON.parse(readFileSync(join(root, path), "utf8"))
+    const floor = path.startsWith("apps") ? WORLDS : roomOf(basename(dirname(path)))?.floor
+    const expected = `>=${floor === undefined || floor >= WORLDS ? upper : lower}`
+    return engines?.node === expected ? [] : [`${path}: found ${engines?.node}, expected ${expected}`]
+  })
+  expect(others).toEqual([])
 })
