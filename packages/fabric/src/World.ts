@@ -1,10 +1,12 @@
 import { Endpoints, type HostNic, type NicQueuePair } from "@rdmakit/nic"
 import {
+  ControllerFault,
   type FlowAddress,
   type FlowCommand,
   type FlowEngine,
   type FlowEvent,
   NEVER,
+  OptionError,
   type Time,
 } from "@rdmakit/protocol"
 import type { ExactKernel } from "@rdmakit/sim"
@@ -170,6 +172,16 @@ export class World {
     this.kernel.callAt(now, left === 1 ? Call.Start : Call.Start + left, flow)
   }
 
+  /** @throws ControllerFault where a part refuses the flow's path */
+  private makeEnd(now: Time, address: FlowAddress): FlowEngine {
+    try {
+      return this.makeEngine(now, address)
+    } catch (error) {
+      if (error instanceof OptionError) throw new ControllerFault(error.message, address.flow >> 1, now)
+      throw error
+    }
+  }
+
   private createFlow(now: Time, flow: number): void {
     const { flows, parts } = this
     const source = flows.source[flow]!
@@ -190,7 +202,7 @@ export class World {
     const port = this.portOf(2 * flow)!
     const priority = flows.priority[flow]!
     const path = parts.path(flow, source, destination, this.ports.rateBps[port]!)
-    const requester = this.makeEngine(now, {
+    const requester = this.makeEnd(now, {
       node: source,
       peer: destination,
       udpPort: sourcePort,
@@ -199,7 +211,7 @@ export class World {
       flow: 2 * flow,
       path,
     })
-    const responder = this.makeEngine(now, {
+    const responder = this.makeEnd(now, {
       node: destination,
       peer: source,
       udpPort: destinationPort,

@@ -1,5 +1,6 @@
 import { PoolExhausted } from "@rdmakit/packet"
 import { ControllerFault } from "@rdmakit/protocol"
+import { PacketFault } from "@rdmakit/sim"
 import { LoadBalancerFault } from "@rdmakit/switch"
 import { Effect } from "effect"
 import type { Run, RunOutcome } from "./Run.ts"
@@ -14,13 +15,17 @@ export interface SimulateOptions {
   readonly stopRequested?: () => boolean
 }
 
-/** What may go wrong while a run is under way: a controller or a load balancer broke its contract, or more packets live than there is room for. */
-export type RunFault = ControllerFault | LoadBalancerFault | PoolExhausted
+/**
+ * What may go wrong while a run is under way: a controller, a load balancer or a transport broke its contract, or more packets
+ * live than there is room for.
+ */
+export type RunFault = ControllerFault | LoadBalancerFault | PacketFault | PoolExhausted
+
+const faults = [ControllerFault, LoadBalancerFault, PacketFault, PoolExhausted]
 
 /** Whatever else is thrown is a mistake of ours. */
 export const faultOf = (cause: unknown): RunFault => {
-  if (cause instanceof ControllerFault || cause instanceof LoadBalancerFault || cause instanceof PoolExhausted)
-    return cause
+  if (faults.some((fault) => cause instanceof fault)) return cause as RunFault
   throw cause
 }
 

@@ -5,6 +5,7 @@ import type { ControllerFactory, FlowTransport, LoadBalancer } from "@rdmakit/pr
 import { CongestionControl } from "@rdmakit/protocol/layer"
 import { leafSpine, star } from "@rdmakit/topology"
 import { erdmaFlows } from "@rdmakit/transport-erdma"
+import { RcOptionsError } from "@rdmakit/transport-ib"
 import { srdConfig, srdFlows } from "@rdmakit/transport-srd"
 import { tcpConfig, tcpFlows } from "@rdmakit/transport-tcp"
 import { fixedSize, permutationFlows } from "@rdmakit/workload"
@@ -200,4 +201,37 @@ it("a part counts where it is provided to Fabric.layer; merged it is ignored", a
   expect(made).toBe(0)
   await Effect.runPromise(Effect.provide(simulateFlows(flows), plain.pipe(Layer.provide(mine))))
   expect(made).toBe(1)
+})
+
+describe("a part that breaks its word in the middle of a run", () => {
+  const fault = (controller: ControllerFactory, transport: TransportModel) =>
+    Effect.runPromise(Effect.flip(Effect.provide(simulateFlows(incast(4, "1MB")), network(controller, transport))))
+
+  it("a transport whose packets are larger than it said is told of, with its host and the moment", async () => {
+    const cubic = tcp({ variant: "cubic" })
+    const larger = (controller: ControllerFactory): FlowTransport => {
+      const made = tcpFlows(tcpConfig({ controller }))
+      return { ...made, mtuBytes: made.mtuBytes - 1 }
+    }
+    expect(await fault(cubic, larger)).toMatchObject({
+      _tag: "PacketFault",
+      message: expect.stringMatching(
+        /^NIC of host \d, at .* us: it sent \d+ bytes, expected a packet of 1 to \d+ bytes/,
+      ),
+    })
+  })
+
+  it("a controller that refuses its flow's path is told of, with its flow", async () => {
+    const choosy: ControllerFactory = {
+      ...lineRate,
+      make: (_now, { mtuBytes }) => {
+        throw new RcOptionsError("mtuBytes", mtuBytes, "another one")
+      },
+    }
+    expect(await fault(choosy, {})).toMatchObject({
+      _tag: "ControllerFault",
+      flow: 0,
+      message: expect.stringContaining("mtuBytes is 1000, expected another one"),
+    })
+  })
 })

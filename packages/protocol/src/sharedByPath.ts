@@ -17,11 +17,12 @@ export const sharedByPath = <Law>(make: (path: PathInfo) => Law): ((path: PathIn
   }
 }
 
-/** In all that is not a flow's own. */
+/** In all that is not a flow's own: its number. */
 const isAlike = (a: PathInfo, b: PathInfo): boolean =>
   a.lineRateBps === b.lineRateBps &&
   a.baseRttPs === b.baseRttPs &&
   a.windowBytes === b.windowBytes &&
   a.mtuBytes === b.mtuBytes &&
   a.timeModulusPs === b.timeModulusPs &&
-  a.bytesModulus === b.bytesModulus
+  a.bytesModulus === b.bytesModulus &&
+  a.seed === b.seed

@@ -3,6 +3,7 @@ import { NEVER, type Nic, Shortcut, type Switch, type Time } from "@rdmakit/prot
 import { EgressQueues } from "./EgressQueues.ts"
 import { EventQueue } from "./EventQueue.ts"
 import type { ExactKernelOptions } from "./ExactKernelOptions.ts"
+import { PacketFault } from "./PacketFault.ts"
 import { layOutPorts } from "./PortLayout.ts"
 import * as P from "./PortTable.ts"
 import { ARRIVALS } from "./TieOrder.ts"
@@ -44,12 +45,14 @@ export abstract class Transmitter {
   /** Time and order number of the event being executed; the time is NEVER at first, a double before it is set to 0. */
   protected time: Time = NEVER
   protected currentOrder = 0
+  private readonly wireBytesMax: number
 
   constructor(options: ExactKernelOptions) {
     const { network, pool } = options
     if (network.ports > Layout.PORTS_MAX)
       throw new RangeError(`network of ${network.ports} ports, expected at most ${Layout.PORTS_MAX}`)
     this.time = 0
+    this.wireBytesMax = options.wireBytesMax
     this.pool = pool
     this.packet = new Packet(pool)
     this.canonical = options.ties !== "insertion"
@@ -160,12 +163,19 @@ export abstract class Transmitter {
     const nic = this.nics[~this.nodeOf[port]!]!
     const handle = nic.pull(this.time, port, this.ports[base | P.PAUSED]!)
     if (handle < 0) return
+    // What is larger than the table of serialization times would take another rate's, or none.
+    const bytes = this.pool.words[(handle << Layout.RECORD_SHIFT) | Layout.WIRE_BYTES]!
+    if (!(bytes >= 1 && bytes <= this.wireBytesMax)) this.refuse(port, handle, bytes)
     if (this.tracer !== undefined) {
       const packet = this.packet.at(handle)
       const queue = packet.opcode < Opcode.Acknowledge ? packet.priority : 0
       this.tracer.dequeued(this.time, port, queue, packet)
     }
     this.start(port, base, handle, !nic.quiet(port))
+  }
+
+  private refuse(port: number, handle: number, bytes: number | undefined): never {
+    throw new PacketFault(handle, bytes, this.wireBytesMax, ~this.nodeOf[port]!, this.time)
   }
 
   /** A packet that has left its queue. */

@@ -1,4 +1,4 @@
-import type { Time } from "@rdmakit/protocol"
+import { shown, type Time } from "@rdmakit/protocol"
 
 /** A load balancer broke its contract: what it chose is none of the next hops. */
 export class LoadBalancerFault extends Error {
@@ -12,7 +12,7 @@ export class LoadBalancerFault extends Error {
   /** @param choice what it chose @param count how many next hops there were */
   constructor(choice: unknown, count: number, node: number, time: Time) {
     super(
-      `load balancer of switch ${node}, at ${time / 1e6} us: it chose ${String(choice)}, expected the index of one of ${count} next hops, 0 to ${count - 1}`,
+      `load balancer of switch ${node}, at ${time / 1e6} us: it chose ${shown(choice)}, expected the index of one of ${count} next hops, 0 to ${count - 1}`,
     )
     this.node = node
     this.time = time

@@ -1,5 +1,5 @@
 import { Ecn, Flag, Opcode, Packet } from "@rdmakit/packet"
-import { Drop } from "@rdmakit/protocol"
+import { Drop, shown } from "@rdmakit/protocol"
 import { describe, expect, it } from "vitest"
 import {
   EcnMarker,
@@ -80,7 +80,7 @@ describe("a shared-buffer switch", () => {
         const route = () => subject.route(3e6, make(0))
         expect(route).toThrow(LoadBalancerFault)
         expect(route).toThrow(
-          `load balancer of switch 4, at 3 us: it chose ${choice}, expected the index of one of 2 next hops, 0 to 1`,
+          `load balancer of switch 4, at 3 us: it chose ${shown(choice)}, expected the index of one of 2 next hops, 0 to 1`,
         )
       }
     },
