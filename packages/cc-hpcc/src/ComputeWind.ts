@@ -1,4 +1,4 @@
-import { AckController, type PathInfo } from "@rdmakit/protocol"
+import { AckController, DOUBLE_ZERO, type PathInfo } from "@rdmakit/protocol"
 
 /** Bits in a byte times ps in a second: bytes per ps, times this, are bit/s. */
 export const BITS_PER_SECOND = 8e12
@@ -55,9 +55,9 @@ export const windConstants = (options: ComputeWindOptions, path: PathInfo, maxSt
  */
 export abstract class ComputeWind extends AckController {
   // Every field starts as a number: one that starts undefined has each double written to it boxed. What will be a fraction
-  // starts as Infinity, a double: one that starts as a small integer becomes another kind in the middle of a run.
+  // starts as one: see `DOUBLE_ZERO`.
   /** W / T, bit/s. */
-  rate: number = Infinity
+  rate: number = DOUBLE_ZERO
   /** W, whole bytes. */
   window: number = 0
 
@@ -65,10 +65,10 @@ export abstract class ComputeWind extends AckController {
   protected readonly constants: WindConstants
 
   /** U */
-  protected utilisation: number = Infinity
+  protected utilisation: number = DOUBLE_ZERO
   protected lastUpdateSequence = 0
   protected unmeasured = 0
-  private referenceWindowBytes: number = Infinity
+  private referenceWindowBytes: number = DOUBLE_ZERO
   private stage = 0
   private fullUpdates = 0
   private fastReactions = 0

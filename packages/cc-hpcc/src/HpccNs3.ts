@@ -1,4 +1,12 @@
-import { type Ack, AckController, type PathInfo, TELEMETRY_FIELDS, type Time, windowAt } from "@rdmakit/protocol"
+import {
+  type Ack,
+  AckController,
+  DOUBLE_ZERO,
+  type PathInfo,
+  TELEMETRY_FIELDS,
+  type Time,
+  windowAt,
+} from "@rdmakit/protocol"
 import { doubles } from "./doubles.ts"
 import type { HpccNs3Options } from "./HpccOptions.ts"
 
@@ -65,16 +73,16 @@ const NO_STATE = new Float64Array(0)
  */
 export class HpccNs3 extends AckController {
   // Every field starts as a number: one that starts undefined has each double written to it boxed, 30 % of `onAck`. What
-  // small integers have no room for starts as Infinity: see `ComputeWind`.
+  // small integers have no room for starts as a double: see `DOUBLE_ZERO`.
   /** Bit/s, an integer. */
-  rate: number = Infinity
+  rate: number = DOUBLE_ZERO
   window: number = 0
 
   /** What it has in common with other flows, and so lies in the cache. */
   private readonly constants: HpccNs3Constants
 
-  private utilisation: number = Infinity
-  private referenceRateBps: number = Infinity
+  private utilisation: number = DOUBLE_ZERO
+  private referenceRateBps: number = DOUBLE_ZERO
   private stage = 0
   private lastUpdateSequence = 0
   private elapsedNs = 0

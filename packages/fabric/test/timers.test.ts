@@ -5,6 +5,7 @@ import {
   NEVER,
   type Time,
   Timers,
+  unpaced,
   WrOpcode,
 } from "@rdmakit/protocol"
 import { CongestionControl } from "@rdmakit/protocol/layer"
@@ -25,18 +26,7 @@ const withTimer = (set: (own: Own, now: Time) => void): ControllerFactory => ({
   name: "timed",
   needs: [],
   make: (now, { lineRateBps }) => {
-    const own: Own = {
-      window: 1e6,
-      rate: lineRateBps,
-      nextTimer: NEVER,
-      timers: undefined,
-      onSent: () => {},
-      onAck: () => false,
-      onCnp: () => false,
-      onLoss: () => false,
-      onTimer: () => false,
-      metrics: () => ({}),
-    }
+    const own: Own = { ...unpaced, window: 1e6, rate: lineRateBps, timers: undefined }
     set(own, now)
     return own
   },

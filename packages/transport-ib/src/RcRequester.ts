@@ -3,6 +3,7 @@ import {
   type Ack,
   type Controller,
   checkController,
+  DOUBLE_ZERO,
   type FlowCommand,
   type FlowEngine,
   type FlowEvent,
@@ -57,8 +58,8 @@ export abstract class RcRequester extends RcResponder implements FlowEngine {
   protected sentBytes = 0
   private lastWireBytes = 0
   /** What the last packet costs at the controller's rate, ps: the part of `paceTime` that a rate change moves; and that rate. */
-  private lastPacePs: Time = NEVER
-  private lastRateBps = NEVER
+  private lastPacePs: Time = DOUBLE_ZERO
+  private lastRateBps = DOUBLE_ZERO
   protected ackDeadline: Time = NEVER
   protected retries = 0
   protected failed = false

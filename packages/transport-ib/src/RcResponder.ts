@@ -1,5 +1,5 @@
 import { Ecn, Flag, Opcode, type Packet, PSN_MASK, psnDistance } from "@rdmakit/packet"
-import { NEVER, type Time } from "@rdmakit/protocol"
+import { DOUBLE_ZERO, NEVER, type Time } from "@rdmakit/protocol"
 import type { RcConfig } from "./RcConfig.ts"
 import type { RcAddress } from "./RcEndpoint.ts"
 
@@ -27,14 +27,13 @@ export abstract class RcResponder {
   protected receivedBytes = 0
   private unacknowledged = 0
   protected nakFor = -1
-  // A time starts as none at all: a field that starts as a small integer becomes another kind in the middle of a run.
-  protected nakTime: Time = NEVER
+  protected nakTime: Time = DOUBLE_ZERO
   protected replyOpcode = 0
   private replyPsn = 0
   private replyCongestion = false
   private replyTelemetry = -1
   private replyPathId = 0
-  private replyStamp: Time = NEVER
+  private replyStamp: Time = DOUBLE_ZERO
   private replyUdpPorts = 0
 
   constructor(config: RcConfig, address: RcAddress) {
