@@ -1,7 +1,7 @@
 import type { Packet } from "@rdmakit/packet"
 import type { LoadBalancer, Time } from "@rdmakit/protocol"
 import { murmur3 } from "@rdmakit/units"
-import { isChoice, LoadBalancerFault } from "./LoadBalancerFault.ts"
+import { checkedChoice } from "./LoadBalancerFault.ts"
 import { check, checkBalancer } from "./SwitchOptionError.ts"
 
 export interface FlowletsOptions {
@@ -55,8 +55,7 @@ export class Flowlets implements LoadBalancer {
     // What has had no packet yet has no gap either.
     if (!(now - lastPs[entry]! <= this.gapPs)) {
       this.flowlets++
-      const chosen = this.inner.pick(now, packet, node, count, table, from)
-      if (!isChoice(chosen, count)) throw new LoadBalancerFault(chosen, count, node, now)
+      const chosen = checkedChoice(this.inner.pick(now, packet, node, count, table, from), count, node, now)
       choice[entry] = chosen
     }
     lastPs[entry] = now

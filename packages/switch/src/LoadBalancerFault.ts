@@ -19,5 +19,11 @@ export class LoadBalancerFault extends Error {
   }
 }
 
-/** Whether a choice is an index below `count`: of another, a packet would go where another switch sends it, or nowhere. */
-export const isChoice = (choice: number, count: number): boolean => choice >>> 0 === choice && choice < count
+/**
+ * A choice that is an index below `count`: by another, a packet would go where another switch sends it, or nowhere.
+ * @throws LoadBalancerFault
+ */
+export const checkedChoice = (choice: number, count: number, node: number, time: Time): number => {
+  if (choice >>> 0 === choice && choice < count) return choice
+  throw new LoadBalancerFault(choice, count, node, time)
+}

@@ -1,7 +1,7 @@
 import { Ecn, Flag, type Packet } from "@rdmakit/packet"
 import { Drop, type LoadBalancer, type Switch, type SwitchPorts, type Time } from "@rdmakit/protocol"
 import type { EcnMarker } from "./EcnMarker.ts"
-import { isChoice, LoadBalancerFault } from "./LoadBalancerFault.ts"
+import { checkedChoice } from "./LoadBalancerFault.ts"
 import type { NextHops } from "./NextHops.ts"
 import type { SharedBuffer } from "./SharedBuffer.ts"
 import { SharedWays } from "./SharedWays.ts"
@@ -69,8 +69,12 @@ export class SharedBufferSwitch implements Switch {
     const count = routes.start[at + 1]! - from
     if (count === 0) return Drop.NoRoute
     if (count === 1) return routes.table[from]!
-    const choice = this.balancer.pick(now, packet, this.node, count, routes.table, from)
-    if (!isChoice(choice, count)) throw new LoadBalancerFault(choice, count, this.node, now)
+    const choice = checkedChoice(
+      this.balancer.pick(now, packet, this.node, count, routes.table, from),
+      count,
+      this.node,
+      now,
+    )
     return routes.table[from + choice]!
   }
 
@@ -81,8 +85,7 @@ export class SharedBufferSwitch implements Switch {
     const count = ways.count[set]!
     if (count === 0) return Drop.NoRoute
     if (count === 1) return table[from]!
-    const choice = this.balancer.pick(now, packet, this.node, count, table, from)
-    if (!isChoice(choice, count)) throw new LoadBalancerFault(choice, count, this.node, now)
+    const choice = checkedChoice(this.balancer.pick(now, packet, this.node, count, table, from), count, this.node, now)
     return table[from + choice]!
   }
 
