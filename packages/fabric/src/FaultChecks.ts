@@ -47,22 +47,16 @@ export const checkImpairment = (link: number, impairment: Impairment): void => {
   for (const name of ["blackHole", "loss", "corruption", "duplication", "reordering"] as const) {
     checkShare(link, name, impairment[name] ?? 0)
   }
-  const refuse = (name: string, value: unknown, expected: string): never => {
-    throw new TopologyError("delay", `link ${link}: ${name} is ${shown(value)}, expected ${expected}`, { link })
+  const refuse = (name: string, found: string, expected: string): never => {
+    throw new TopologyError("delay", `link ${link}: ${name} is ${found}, expected ${expected}`, { link })
   }
   const { reorderPs = 0, delayPs = [0, 0] } = impairment
-  if (!isQuantity(reorderPs)) refuse("reorderPs", reorderPs, "a finite time of at least 0, ps")
+  if (!isQuantity(reorderPs)) refuse("reorderPs", shown(reorderPs), "a finite time of at least 0, ps")
   const expected = "two finite times of at least 0, ps, the least at most the most"
-  if (!Array.isArray(delayPs)) refuse("delayPs", delayPs, expected)
+  if (!Array.isArray(delayPs)) refuse("delayPs", shown(delayPs), expected)
   const [least, most] = delayPs
   if (delayPs.length === 2 && isQuantity(least) && isQuantity(most) && least <= most) return
-  throw new TopologyError(
-    "delay",
-    `link ${link}: delayPs is [${delayPs.map(shown).join(", ")}], expected ${expected}`,
-    {
-      link,
-    },
-  )
+  refuse("delayPs", `[${delayPs.map(shown).join(", ")}]`, expected)
 }
 
 /** A finite number of at least 0. */
