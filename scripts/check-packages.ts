@@ -1,7 +1,8 @@
 // Checks what would be published: each built package is packed, and the tarball, not the folder, is examined.
-// Run it after `pnpm build`, as `pnpm check:packages`. It ends with the line `N passed, N failed`, one check a package.
+// Run it after `pnpm build`, as `pnpm check:packages`. It ends with the line `N passed, N failed`, one check a package, and
+// one for the declarations of all of them together.
 import { spawn } from "node:child_process"
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
@@ -9,11 +10,14 @@ import { packageOf } from "./boundaries/dependencies.ts"
 import { mayDeclare } from "./boundaries/floors.ts"
 import { readSource } from "./boundaries/source.ts"
 
+/** The oldest compiler that the README promises, from the registry: beside ours in the workspace, each would be `tsc`. */
+const LEAST_TYPESCRIPT = "5.7.3"
+
 interface Manifest {
   readonly name: string
   readonly version: string
   readonly private?: boolean
-  readonly exports?: Readonly<Record<string, { readonly default: string }>>
+  readonly exports?: Readonly<Record<string, { readonly default: string; readonly types?: string }>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
 }
@@ -104,6 +108,25 @@ const examine = async (each: Package, tarballs: string): Promise<Outcome> => {
   return { ok: true, output: "" }
 }
 
+/** The declarations as the oldest compiler reads them, those that they name checked as well. */
+const readByLeast = async (scratch: string): Promise<Outcome> => {
+  const files = packages.flatMap(({ folder, manifest }) =>
+    Object.values(manifest.exports ?? {}).flatMap(({ types }) => (types === undefined ? [] : [join(folder, types)])),
+  )
+  const compilerOptions = {
+    module: "nodenext",
+    lib: ["es2023", "dom"],
+    types: ["node"],
+    typeRoots: [join(root, "node_modules", "@types")],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noEmit: true,
+  }
+  const config = join(scratch, "tsconfig.json")
+  await writeFile(config, JSON.stringify({ compilerOptions, files }))
+  return run("npx", ["-y", "-p", `typescript@${LEAST_TYPESCRIPT}`, "tsc", "-p", config])
+}
+
 const tarballs = await mkdtemp(join(tmpdir(), "rdmakit-packages-"))
 let passed = 0
 try {
@@ -119,9 +142,13 @@ try {
     }
   }
   await Promise.all(Array.from({ length: availableParallelism() }, worker))
+  const declarations = await readByLeast(tarballs)
+  if (declarations.ok) passed += 1
+  else console.error(`\nTypeScript ${LEAST_TYPESCRIPT}\n${declarations.output}`)
 } finally {
   await rm(tarballs, { recursive: true })
 }
 
-console.log(`${passed} passed, ${packages.length - passed} failed`)
-process.exitCode = passed === packages.length ? 0 : 1
+const checks = packages.length + 1
+console.log(`${passed} passed, ${checks - passed} failed`)
+process.exitCode = passed === checks ? 0 : 1
