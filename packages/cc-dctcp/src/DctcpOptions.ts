@@ -7,6 +7,7 @@ import {
   optionChecks,
   type PathInfo,
   type RateWindow,
+  type Time,
 } from "@rdmakit/protocol"
 
 /**
@@ -38,6 +39,12 @@ export interface DctcpPaperOptions {
   readonly start?: "line-rate" | "slow-start"
   /** First window of a slow start, bytes. At least 1. Default ten packets (RFC 6928). */
   readonly initialWindowBytes?: number
+  /**
+   * The least retransmission timeout of the transport, ps: what has nothing out and has not sent for longer begins with the
+   * first window at most (RFC 5681 §4.1). Above 0; Infinity: never. Default 200 ms, as in `transport-tcp`, with
+   * `slow-start`; Infinity with `line-rate`, as RDMA keeps its window.
+   */
+  readonly leastTimeoutPs?: Time
   /** The window is spread over the base RTT, rather than sent at line rate. Default false, as TCP. */
   readonly pacing?: boolean
 }
@@ -83,12 +90,14 @@ export const checkOptions = (options: DctcpOptions): void => {
     return
   }
   checkShare("g", options.g)
-  const { start = "line-rate", minWindowBytes = 1, maxWindowBytes = Infinity } = options
+  const { start = "line-rate", minWindowBytes = 1, maxWindowBytes = Infinity, leastTimeoutPs = 1 } = options
   check("start", start, start === "line-rate" || start === "slow-start", "line-rate or slow-start")
   checkBoolean("pacing", options.pacing)
   checkAtLeast("additiveIncreaseBytes", options.additiveIncreaseBytes, 0)
   checkAtLeast("minWindowBytes", options.minWindowBytes, 1)
   checkAtLeast("initialWindowBytes", options.initialWindowBytes, 1)
+  const isTime = typeof leastTimeoutPs === "number" && leastTimeoutPs > 0
+  check("leastTimeoutPs", leastTimeoutPs, isTime, "a time above 0, or Infinity")
   check(
     "maxWindowBytes",
     maxWindowBytes,

@@ -1,4 +1,4 @@
-import { type Ack, AckController, FlightSize, type PathInfo, type Time } from "@rdmakit/protocol"
+import { type Ack, AckController, FlightSize, NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
 import { type DctcpPaperOptions, defaults } from "./DctcpOptions.ts"
 
 /** Bits in a byte times ps in a second. */
@@ -6,14 +6,15 @@ const BIT_PS = 8e12
 /** Default windows, packets (RFC 5681 §3.1, eq. 4; RFC 6928). */
 const MIN_WINDOW_PACKETS = 2
 const INITIAL_WINDOW_PACKETS = 10
+/** The least retransmission timeout of Linux, and of `transport-tcp`: 200 ms. */
+const LEAST_TIMEOUT_PS = 200e9
 /** Where a slow start ends by itself: it does not (RFC 5681 §3.1: as high as possible). */
 const NO_THRESHOLD = Number.MAX_SAFE_INTEGER
 
 /**
  * DCTCP as RFC 8257 §3.3 writes it down: the share of marked bytes is measured over windows of data and smoothed into α;
  * a mark cuts the congestion window by α/2, once for every window of data. All else is TCP's (RFC 5681): growth by one
- * packet a round trip, half of what was out at a loss, one packet after a timeout; but for the restart after a silence
- * (§4.1), which takes a retransmission timeout to know.
+ * packet a round trip, half of what was out at a loss, one packet after a timeout, the first window after a silence.
  *
  * What TCP leaves to others is settled here. The window grows only while it is what limits the flow. Recovery is
  * go-back-N, so at a loss nothing is inflated. Where the run gives no window, its own is reckoned from the line rate and
@@ -33,6 +34,9 @@ export class DctcpPaper extends AckController {
   private readonly additiveIncreaseBytes: number = 0
   private readonly minWindowBytes: number = 0
   private readonly maxWindowBytes: number = 0
+  /** IW of RFC 5681. */
+  private readonly initialWindowBytes: number = 0
+  private readonly leastTimeoutPs: number = 0
   private readonly pacing: boolean
 
   private windowBytes: number = 0
@@ -46,6 +50,8 @@ export class DctcpPaper extends AckController {
   private reducedUntil = 0
   private recoverUntil = 0
   private readonly flight = new FlightSize()
+  /** When something was sent last, ps; NEVER before that. */
+  private sentPs: number = NEVER
 
   private estimates = 0
   private marks = 0
@@ -67,10 +73,23 @@ export class DctcpPaper extends AckController {
     const slow = options.start === "slow-start"
     const first = slow ? (options.initialWindowBytes ?? INITIAL_WINDOW_PACKETS * mtuBytes) : this.lineWindowBytes
     this.setWindow(first, this.minWindowBytes)
+    this.initialWindowBytes = this.windowBytes
+    this.leastTimeoutPs = options.leastTimeoutPs ?? (slow ? LEAST_TIMEOUT_PS : Infinity)
     this.thresholdBytes = slow ? NO_THRESHOLD : this.windowBytes
   }
 
-  override onSent(_now: Time, bytes: number): void {
+  /**
+   * RFC 5681 §4.1, which RFC 8257 §3.4 leaves as it is: after a silence RW = min(IW, cwnd), and α and the threshold stay. It
+   * is told of the first packet once that has left, which any window lets go.
+   */
+  override onSent(now: Time, bytes: number): void {
+    if (
+      now - this.sentPs > this.leastTimeoutPs &&
+      this.flight.bytes === 0 &&
+      this.windowBytes > this.initialWindowBytes
+    )
+      this.setWindow(this.initialWindowBytes, 1)
+    this.sentPs = now
     this.flight.onSent(bytes, this.recoverUntil)
   }
 

@@ -121,6 +121,65 @@ describe("dctcp/paper, the window", () => {
   })
 })
 
+describe("dctcp/paper, after a silence (RFC 5681 §4.1)", () => {
+  const MS = 1e9
+
+  /** A slow start from ten packets to 20, all of them out: ten acknowledgements, each for a packet. */
+  const grown = (options: Partial<DctcpPaperOptions> = {}): Controller => {
+    const controller = make({ start: "slow-start", ...options })
+    for (let packet = 1; packet <= 10; packet++) controller.onAck(0, ack(1000 * packet, 8000 + 2000 * packet))
+    return controller
+  }
+  /** What is out is acknowledged too, a packet more leaves at once and is acknowledged, and the next after a silence. */
+  const pause = (options: Partial<DctcpPaperOptions>, silencePs: number): Controller => {
+    const controller = grown(options)
+    controller.onAck(0, ack(28_000, 28_000, false, 18_000))
+    controller.onSent(1, 1000)
+    controller.onAck(2, ack(29_000, 29_000))
+    controller.onSent(1 + silencePs, 1000)
+    return controller
+  }
+  const windowAfter = (silencePs: number, options: Partial<DctcpPaperOptions> = {}): number =>
+    pause(options, silencePs).window
+
+  it("begins with its first window, after more than the least timeout", () => {
+    expect([windowAfter(200 * MS), windowAfter(200 * MS + 1)]).toEqual([20_000, 10_000])
+    const leastTimeoutPs = 5 * MS
+    expect([windowAfter(5 * MS, { leastTimeoutPs }), windowAfter(6 * MS, { leastTimeoutPs })]).toEqual([20_000, 10_000])
+    expect(windowAfter(1e15, { leastTimeoutPs: Infinity })).toBe(20_000)
+  })
+
+  it("α and the threshold stay", () => {
+    const { alpha, thresholdBytes } = pause({}, MS).metrics()
+    expect(pause({}, 201 * MS).metrics()).toMatchObject({ alpha, thresholdBytes })
+  })
+
+  it("not while something is out, nor where the window is less", () => {
+    const waiting = grown()
+    waiting.onSent(0, 1000)
+    waiting.onSent(1000 * MS, 1000)
+    expect(waiting.window).toBe(20_000)
+    const small = make({ start: "slow-start" })
+    small.onSent(0, 1000)
+    small.onAck(1, ack(1000, 1000, MARK))
+    const before = small.window
+    small.onSent(1000 * MS, 1000)
+    expect(before).toBeLessThan(10_000)
+    expect(small.window).toBe(before)
+  })
+
+  it("begun at line rate it keeps its window, unless a timeout is given", () => {
+    const paused = (leastTimeoutPs?: number): Controller => {
+      const controller = make(leastTimeoutPs === undefined ? {} : { leastTimeoutPs })
+      controller.onSent(0, 100_000)
+      controller.onAck(1, ack(100_000, 100_000, false, 100_000))
+      controller.onSent(1000 * MS, 1000)
+      return controller
+    }
+    expect([paused().window, paused(200 * MS).window]).toEqual([101_000, 100_000])
+  })
+})
+
 describe("dctcp/paper, losses (RFC 8257 §3.5, RFC 5681)", () => {
   it("a NAK halves the window, once for every window of data", () => {
     const controller = make()
@@ -136,9 +195,9 @@ describe("dctcp/paper, losses (RFC 8257 §3.5, RFC 5681)", () => {
 
   it("a loss halves what was out, where that is less than the window (RFC 5681 §3.1, eq. 4)", () => {
     const controller = make()
-    controller.onAck(0, ack(1000, 21_000))
+    controller.onAck(0, ack(1000, 20_000))
     // Duplicates, and what they let go (§3.2).
-    controller.onAck(0, ack(1000, 21_000, false, 0))
+    controller.onAck(0, ack(1000, 20_000, false, 0))
     controller.onSent(0, 1000)
     controller.onAck(0, ack(1000, 22_000, false, 0))
     expect(controller.onLoss(0, false)).toBe(true)
@@ -167,7 +226,7 @@ describe("dctcp/paper, losses (RFC 8257 §3.5, RFC 5681)", () => {
 
   it("a mark cuts the window, whatever was out (RFC 8257 §3.3)", () => {
     const controller = make()
-    controller.onAck(0, ack(1000, 21_000, MARK))
+    controller.onAck(0, ack(1000, 20_000, MARK))
     expect([controller.window, controller.metrics().thresholdBytes]).toEqual([50_000, 50_000])
   })
 

@@ -33,6 +33,8 @@ describe("dctcp, options", () => {
     ["additiveIncreaseBytes", { variant: "paper", additiveIncreaseBytes: -1 }],
     ["minWindowBytes", { variant: "paper", minWindowBytes: 0 }],
     ["initialWindowBytes", { variant: "paper", initialWindowBytes: 0 }],
+    ["leastTimeoutPs", { variant: "paper", leastTimeoutPs: 0 }],
+    ["leastTimeoutPs", { variant: "paper", leastTimeoutPs: Number.NaN }],
     ["maxWindowBytes", { variant: "paper", minWindowBytes: 2000, maxWindowBytes: 1000 }],
     ["start", { variant: "paper", start: "fast" as "slow-start" }],
     ["pacing", { variant: "paper", pacing: "yes" as unknown as boolean }],
