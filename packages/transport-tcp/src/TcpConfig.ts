@@ -40,7 +40,11 @@ export interface TcpConfig {
   readonly followsPath: ReadonlyArray<TcpTimeout>
   /** Timeouts in a row after which the connection ends. Default 15 (Linux, tcp_retries2), 65,535 at most. */
   readonly retryCount: number
-  /** Segments that one acknowledgement answers at most. Default 2 (RFC 5681 §4.2); 1 answers each at once. */
+  /**
+   * Segments that one acknowledgement answers at most; 1 answers each at once. Default 2 (RFC 5681 §4.2), or 1 where the
+   * controller needs what each packet brings back, marks or telemetry (RFC 8257 §3.2, HPCC §3.1). With 2 a window that has
+   * no room for two segments goes on after `delayedAckPs` each time.
+   */
   readonly ackEvery: number
   /** How long an acknowledgement is held back at most, ps. Default 40 ms (Linux; RFC 5681 §4.2 allows 500). */
   readonly delayedAckPs: Time
@@ -126,6 +130,7 @@ export const tcpConfig = (options: TcpTransportOptions): TcpConfig => {
   check("options", options, hasFields(options), "an object")
   checkFactory(check, options.controller)
   const { needs } = options.controller
+  const goesByPackets = needs.some((need) => need !== "rtt")
   const config: TcpConfig = {
     mtuBytes: 1448,
     framing: tcpFraming,
@@ -136,7 +141,7 @@ export const tcpConfig = (options: TcpTransportOptions): TcpConfig => {
     mostTimeoutPs: 120_000 * MS,
     followsPath: TIMEOUTS.filter((option) => options[option] === undefined),
     retryCount: 15,
-    ackEvery: 2,
+    ackEvery: goesByPackets ? 1 : 2,
     delayedAckPs: 40 * MS,
     quickAcks: 16,
     lossDetection: "rack-tlp",

@@ -224,8 +224,8 @@ export class TcpEndpoint extends TcpSender implements FlowEngine {
       this.setTimer(Timer.Retransmission, now + timeout)
       return
     }
-    const lone = board.highest - board.una === 1
-    const probe = Math.max(2 * rtt.smoothedPs, this.leastProbePs) + (lone ? config.delayedAckPs : 0)
+    const isHeldBack = board.highest - board.una === 1 && config.ackEvery > 1
+    const probe = Math.max(2 * rtt.smoothedPs, this.leastProbePs) + (isHeldBack ? config.delayedAckPs : 0)
     this.setTimer(Timer.Probe, now + Math.min(probe, timeout))
   }
 

@@ -2,6 +2,7 @@ import type { Crossing } from "@rdmakit/conformance"
 import { Ecn, Opcode } from "@rdmakit/packet"
 import type { ControllerFactory } from "@rdmakit/protocol"
 import { describe, expect, it } from "vitest"
+import type { TcpTransportOptions } from "../src/index.ts"
 import { connect, fixedWindow } from "./connection.ts"
 
 const MS = 1e9
@@ -45,6 +46,19 @@ describe("acknowledgements (RFC 5681 §4.2)", () => {
     lone.pair.run()
     const times = lone.pair.sent.filter(({ opcode }) => opcode === Opcode.Acknowledge).map(({ time }) => time)
     expect(times).toEqual([10 * US + 40 * MS, expect.any(Number)])
+  })
+
+  it.each(["ecn", "cnp", "int", "pint"] as const)("answer each segment where the controller needs %s", (need) => {
+    // A window without room for two: by delayed acknowledgements ten segments would take 360 ms.
+    const controller: ControllerFactory = { ...fixedWindow(1500), needs: ["rtt", need] }
+    const finish = (options: Partial<TcpTransportOptions>): number => {
+      const { pair } = connect({ options: { controller, quickAcks: 0, telemetry: false, ...options } })
+      pair.command(0, { message: 0, writeBytes: 10_000 })
+      pair.run()
+      return pair.events[0]!.time
+    }
+    expect(finish({})).toBeLessThan(10 * 21 * US)
+    expect(finish({ ackEvery: 2 })).toBeGreaterThan(360 * MS)
   })
 
   it("echo a mark at once", () => {
@@ -159,6 +173,21 @@ describe("a lost tail (RFC 8985 §7)", () => {
     expect([ends[0].probes, ends[0].timeouts, told]).toEqual([1, 0, [false]])
     // The ninth segment's acknowledgement waits for 40 ms, and the lone one's probe 40 ms more than two round trips.
     expect(pair.events[0]!.time).toBeLessThan(90 * MS)
+  })
+
+  it("a lone segment's probe waits for no delayed acknowledgement where each segment has one", () => {
+    const options = { controller: fixedWindow(10_000), quickAcks: 0 }
+    const finish = (ackEvery: number): number => {
+      const { ends, pair } = connect({ options: { ...options, ackEvery }, path: losing(1) })
+      for (const message of [0, 1]) {
+        pair.command(0, { message, writeBytes: 1000 })
+        pair.run()
+      }
+      expect([ends[0].probes, ends[0].timeouts]).toEqual([1, 0])
+      return pair.events[1]!.time
+    }
+    expect(finish(1)).toBeLessThan(200 * US)
+    expect(finish(2)).toBeGreaterThan(40 * MS)
   })
 
   it("several lost at the end: the probe's acknowledgement tells of them", () => {

@@ -21,7 +21,7 @@ it("acknowledgements bring back the telemetry of the last segment they answer, a
   const pool = new PacketPool({ telemetryHops: 1, telemetryRates: [10e9] })
   const pair = new EnginePair({
     pool,
-    ends: endsOf(0, { controller, quickAcks: 0 }),
+    ends: endsOf(0, { controller, ackEvery: 2, quickAcks: 0 }),
     path: ({ from, ordinal }) => (from === 0 && ordinal === 6 ? [] : [10e6]),
     onWay: (packet, { from, psn }) => {
       if (from === 0) packet.stampHop(1000 * psn, 100 * psn, 0, 0, 7)
