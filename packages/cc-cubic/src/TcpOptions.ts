@@ -33,19 +33,14 @@ export class TcpOptionsError extends OptionError {
   }
 }
 
-const { check, checkAbove, checkBoolean } = optionChecks(TcpOptionsError)
+const { check, checkAbove, checkAtLeast, checkBoolean } = optionChecks(TcpOptionsError)
 
 /** Throws `TcpOptionsError` at the first option that is out of its range. */
 export const checkOptions = (options: TcpOptions): void => {
   check("options", options, hasFields(options), "an object")
-  const { variant, initialWindowBytes = 1, maxWindowBytes = 1, leastTimeoutPs = 1, beta = 0.5 } = options
+  const { variant, maxWindowBytes = 1, leastTimeoutPs = 1, beta = 0.5 } = options
   check("variant", variant, variant === "cubic" || variant === "newreno", "cubic or newreno")
-  check(
-    "initialWindowBytes",
-    initialWindowBytes,
-    Number.isFinite(initialWindowBytes) && initialWindowBytes >= 1,
-    "bytes, at least 1",
-  )
+  checkAtLeast("initialWindowBytes", options.initialWindowBytes, 1)
   const isBound = typeof maxWindowBytes === "number" && maxWindowBytes >= 1
   check("maxWindowBytes", maxWindowBytes, isBound, "bytes, at least 1, or Infinity")
   const isTime = typeof leastTimeoutPs === "number" && leastTimeoutPs > 0

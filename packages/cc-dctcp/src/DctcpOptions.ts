@@ -74,24 +74,24 @@ export class DctcpOptionsError extends OptionError {
   }
 }
 
-const { check, checkAtLeast, checkBoolean, checkInteger, checkShare } = optionChecks(DctcpOptionsError)
+const { check, checkAtLeast, checkBoolean, checkInteger, checkShare, checkWithin, checkWord } =
+  optionChecks(DctcpOptionsError)
 
 /** Throws `DctcpOptionsError` at the first option that is out of its range. */
 export const checkOptions = (options: DctcpOptions): void => {
   check("options", options, hasFields(options), "an object")
-  const { variant, g = defaults.g } = options
+  const { variant } = options
   check("variant", variant, variant === "paper" || variant === "ns3", "paper or ns3")
   if (options.variant === "ns3") {
-    check("g", g, Number.isFinite(g) && g >= 0 && g <= 1, "a number of at least 0, at most 1")
-    const { window = "none" } = options
-    check("window", window, ["none", "fixed", "variable"].includes(window), "none, fixed or variable")
+    checkWithin("g", options.g, 0, 1)
+    checkWord("window", options.window, ["none", "fixed", "variable"])
     checkInteger("additiveIncreaseBps", options.additiveIncreaseBps, 0)
     checkInteger("minRateBps", options.minRateBps, 1)
     return
   }
   checkShare("g", options.g)
-  const { start = "line-rate", minWindowBytes = 1, maxWindowBytes = Infinity, leastTimeoutPs = 1 } = options
-  check("start", start, start === "line-rate" || start === "slow-start", "line-rate or slow-start")
+  const { minWindowBytes = 1, maxWindowBytes = Infinity, leastTimeoutPs = 1 } = options
+  checkWord("start", options.start, ["line-rate", "slow-start"])
   checkBoolean("pacing", options.pacing)
   checkAtLeast("additiveIncreaseBytes", options.additiveIncreaseBytes, 0)
   checkAtLeast("minWindowBytes", options.minWindowBytes, 1)

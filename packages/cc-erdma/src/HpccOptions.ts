@@ -8,8 +8,8 @@ interface FamilyOptions {
    */
   readonly target?: number
   /**
-   * W_AI, bytes a round trip. At least 0. Default 1 % of the bandwidth-delay product: by the paper's rule, W_AI = W_init · |1 − η| / N, for
-   * 20 flows. More flows than that keep a longer queue.
+   * W_AI, bytes a round trip. At least 0. Default 1 % of the bandwidth-delay product: by the paper's rule,
+   * W_AI = W_init · |1 − η| / N, for 20 flows. More flows than that keep a longer queue.
    */
   readonly additiveIncreaseBytes?: number
   /** Floor of the window, bytes. At least 1, and never above the bandwidth-delay product. Default a thousandth of it. */
@@ -49,20 +49,20 @@ export class HpccFamilyError extends OptionError {
   }
 }
 
-const { check, checkAtLeast } = optionChecks(HpccFamilyError)
+const { check, checkAbove, checkAtLeast } = optionChecks(HpccFamilyError)
 
 /** Throws `HpccFamilyError` at the first option that is out of its range. */
 export const checkOptions = (options: HpccFamilyOptions): void => {
   check("options", options, hasFields(options), "an object")
-  const { variant, target = TARGET } = options
+  const { variant } = options
   check("variant", variant, variant === "rtt" || variant === "ecn", "rtt or ecn")
-  check("target", target, Number.isFinite(target) && target > 1, "a finite number above 1")
+  checkAbove("target", options.target, 1)
   checkAtLeast("additiveIncreaseBytes", options.additiveIncreaseBytes, 0)
   checkAtLeast("minWindowBytes", options.minWindowBytes, 1)
   if (options.variant === "rtt") {
     checkAtLeast("slackPs", options.slackPs, 0)
   } else {
-    const { markedUtilisation = MARKED_UTILISATION } = options
+    const { target = TARGET, markedUtilisation = MARKED_UTILISATION } = options
     check(
       "markedUtilisation",
       markedUtilisation,

@@ -2,7 +2,7 @@ import { type Ack, AckController, type PathInfo, type Time } from "@rdmakit/prot
 import { type HpccFamilyOptions, TARGET } from "./HpccOptions.ts"
 
 /** Bits in a byte times ps in a second: bytes per ps, times this, are bit/s. */
-const BITS_PER_SECOND = 8e12
+const BIT_PS = 8e12
 /** W_AI and the floor of the window, shares of the bandwidth-delay product. */
 const INCREASE_SHARE = 1 / 100
 const FLOOR_SHARE = 1 / 1000
@@ -49,7 +49,7 @@ export abstract class UtilisationWindow extends AckController {
     this.lineRateBps = path.lineRateBps
     this.target = options.target ?? TARGET
     this.windowed = path.windowBytes > 0
-    const product = this.windowed ? path.windowBytes : (path.lineRateBps * path.baseRttPs) / BITS_PER_SECOND
+    const product = this.windowed ? path.windowBytes : (path.lineRateBps * path.baseRttPs) / BIT_PS
     this.productBytes = Math.max(1, product)
     this.additiveIncreaseBytes = options.additiveIncreaseBytes ?? this.productBytes * INCREASE_SHARE
     const floor = options.minWindowBytes ?? Math.max(1, this.productBytes * FLOOR_SHARE)

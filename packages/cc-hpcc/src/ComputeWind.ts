@@ -1,7 +1,7 @@
 import { AckController, DOUBLE_ZERO, type PathInfo } from "@rdmakit/protocol"
 
 /** Bits in a byte times ps in a second: bytes per ps, times this, are bit/s. */
-export const BITS_PER_SECOND = 8e12
+export const BIT_PS = 8e12
 
 /** What ComputeWind is set to. */
 export interface ComputeWindOptions {
@@ -31,7 +31,7 @@ export interface WindConstants {
 /** @param maxStage where the options name none */
 export const windConstants = (options: ComputeWindOptions, path: PathInfo, maxStage: number): WindConstants => {
   const windowed = path.windowBytes > 0
-  const product = windowed ? path.windowBytes : (path.lineRateBps * path.baseRttPs) / BITS_PER_SECOND
+  const product = windowed ? path.windowBytes : (path.lineRateBps * path.baseRttPs) / BIT_PS
   const startWindowBytes = Math.max(1, product)
   return {
     lineRateBps: path.lineRateBps,

@@ -61,18 +61,18 @@ export class HpccOptionsError extends OptionError {
   }
 }
 
-const reactions: ReadonlyArray<unknown> = ["both", "per-ack", "per-rtt"]
+export const reactions = ["both", "per-ack", "per-rtt"] as const satisfies ReadonlyArray<HpccReaction>
 
-const { check, checkAtLeast, checkBoolean, checkInteger } = optionChecks(HpccOptionsError)
+const { check, checkAbove, checkAtLeast, checkBoolean, checkInteger, checkWord } = optionChecks(HpccOptionsError)
 
 /** Throws `HpccOptionsError` at the first option that is out of its range. */
 export const checkOptions = (options: HpccOptions): void => {
   check("options", options, hasFields(options), "an object")
-  const { variant, eta = 1, reaction = "both" } = options
+  const { variant } = options
   check("variant", variant, variant === "paper" || variant === "ns3", "paper or ns3")
-  check("eta", eta, Number.isFinite(eta) && eta > 0, "a finite number above 0")
+  checkAbove("eta", options.eta, 0)
   checkInteger("maxStage", options.maxStage, 0)
-  check("reaction", reaction, reactions.includes(reaction), reactions.join(", "))
+  checkWord("reaction", options.reaction, reactions)
   if (options.variant === "paper") {
     checkAtLeast("additiveIncreaseBytes", options.additiveIncreaseBytes, 0)
     checkAtLeast("minWindowBytes", options.minWindowBytes, 1)

@@ -1,5 +1,5 @@
 import { type Ack, TELEMETRY_FIELDS, type Time } from "@rdmakit/protocol"
-import { BITS_PER_SECOND, ComputeWind } from "./ComputeWind.ts"
+import { BIT_PS, ComputeWind } from "./ComputeWind.ts"
 import { doubles } from "./doubles.ts"
 
 /** What is kept of each hop: time (ps), bytes, queue (bytes). */
@@ -69,7 +69,7 @@ export class HpccPaper extends ComputeWind {
       let bytes = telemetry[at + 1]! - records[k + 1]!
       if (bytes < 0) bytes += constants.bytesModulus
       const inflight = Math.min(queueBytes, records[k + 2]!) / T + bytes / timePs
-      const u = (inflight * BITS_PER_SECOND) / telemetry[at + 3]!
+      const u = (inflight * BIT_PS) / telemetry[at + 3]!
       // A stamp that did not move makes u infinite or NaN; one that went back without wrapping has no time.
       if (u > largest && u < Infinity && timePs < Infinity) {
         largest = u

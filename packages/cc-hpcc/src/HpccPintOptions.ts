@@ -1,7 +1,7 @@
 import { PintCodec } from "@rdmakit/packet"
 import { hasFields, optionChecks } from "@rdmakit/protocol"
 import { GlibcRandom } from "@rdmakit/units"
-import { HpccOptionsError, type HpccReaction } from "./HpccOptions.ts"
+import { HpccOptionsError, type HpccReaction, reactions } from "./HpccOptions.ts"
 
 /** HPCC-PINT in the window form: Algorithm 1's ComputeWind with a utilisation that the switches have computed. */
 export interface HpccPintPaperOptions {
@@ -50,30 +50,27 @@ export type HpccPintOptions = HpccPintPaperOptions | HpccPintNs3Options
 
 export const pintDefaults = { logBase: 1.05 } as const
 
-const reactions: ReadonlyArray<unknown> = ["both", "per-ack", "per-rtt"]
-
-const { check, checkInteger, checkAtLeast, checkBoolean } = optionChecks(HpccOptionsError)
+const { check, checkInteger, checkAbove, checkAtLeast, checkBoolean, checkShare, checkWithin, checkWord } =
+  optionChecks(HpccOptionsError)
 
 /** Throws `HpccOptionsError` at the first option that is out of its range. */
 export const checkPintOptions = (options: HpccPintOptions): void => {
   check("options", options, hasFields(options), "an object")
-  const { variant, eta = 1, logBase = pintDefaults.logBase, probability = 1 } = options
+  const { variant, logBase = pintDefaults.logBase } = options
   check("variant", variant, variant === "paper" || variant === "ns3", "paper or ns3")
-  check("eta", eta, Number.isFinite(eta) && eta > 0, "a finite number above 0")
+  checkAbove("eta", options.eta, 0)
   checkInteger("maxStage", options.maxStage, 0)
   const bits = typeof logBase === "number" ? PintCodec.bitsOf(logBase) : Number.NaN
   check("logBase", logBase, bits >= 1 && bits <= 16, "a base of digests of 1 to 16 bits, 1.0002 to 250,000")
-  const isShare = Number.isFinite(probability) && probability >= 0 && probability <= 1
   if (options.variant === "paper") {
-    const { reaction = "both" } = options
-    check("reaction", reaction, reactions.includes(reaction), reactions.join(", "))
+    checkWord("reaction", options.reaction, reactions)
     checkAtLeast("additiveIncreaseBytes", options.additiveIncreaseBytes, 0)
     checkAtLeast("minWindowBytes", options.minWindowBytes, 1)
-    check("probability", probability, isShare && probability > 0, "a number above 0, at most 1")
+    checkShare("probability", options.probability)
   } else {
     checkInteger("additiveIncreaseBps", options.additiveIncreaseBps, 0)
     checkInteger("minRateBps", options.minRateBps, 1)
-    check("probability", probability, isShare, "a number of at least 0, at most 1")
+    checkWithin("probability", options.probability, 0, 1)
     const { random } = options
     checkBoolean("varWin", options.varWin)
     check("random", random, random === undefined || random instanceof GlibcRandom, "a GlibcRandom")

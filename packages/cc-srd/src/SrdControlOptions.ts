@@ -20,8 +20,9 @@ export interface SrdControlOptions {
   readonly fastAfterRounds?: number
   /** Delivery keeps up with sending as long as it has this share of its rate. 0 to 1. Default 0.9. */
   readonly keepsUp?: number
-  /** In flight at first, and at most, in bandwidth-delay products of the line. Above 0. Default 1 and 2. */
+  /** In flight at first, in bandwidth-delay products of the line. Above 0. Default 1. */
   readonly initialShare?: number
+  /** In flight at most, in bandwidth-delay products of the line. At least `initialShare`. Default 2. */
   readonly mostShare?: number
   /** In flight at least, in packets: below one there is a pause between packets. Above 0. Default 1/16. */
   readonly leastPackets?: number
@@ -37,10 +38,11 @@ export class SrdControlError extends OptionError {
   }
 }
 
-const { check, checkAbove, checkInteger, checkShare } = optionChecks(SrdControlError)
+const { check, checkAbove, checkInteger, checkShare, checkWithin } = optionChecks(SrdControlError)
 
-/** First bytes in flight, in bandwidth-delay products, where nothing else is asked for. */
+/** Bytes in flight at first, and at most, in bandwidth-delay products, where nothing else is asked for. */
 export const INITIAL_SHARE = 1
+export const MOST_SHARE = 2
 
 /** Throws `SrdControlError` at the first option that is out of its range. */
 export const checkOptions = (options: SrdControlOptions): void => {
@@ -49,9 +51,8 @@ export const checkOptions = (options: SrdControlOptions): void => {
   checkShare("beta", options.beta)
   checkShare("increaseShare", options.increaseShare)
   checkInteger("fastAfterRounds", options.fastAfterRounds, 0)
-  const { keepsUp = 0, initialShare = INITIAL_SHARE, mostShare = 2 } = options
-  const isShare = Number.isFinite(keepsUp) && keepsUp >= 0 && keepsUp <= 1
-  check("keepsUp", keepsUp, isShare, "a number of at least 0, at most 1")
+  const { initialShare = INITIAL_SHARE, mostShare = MOST_SHARE } = options
+  checkWithin("keepsUp", options.keepsUp, 0, 1)
   checkAbove("initialShare", options.initialShare, 0)
   const isAtLeastFirst = Number.isFinite(mostShare) && mostShare >= initialShare
   check("mostShare", mostShare, isAtLeastFirst, "a finite number, at least initialShare")

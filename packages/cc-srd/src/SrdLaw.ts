@@ -1,5 +1,5 @@
 import type { PathInfo } from "@rdmakit/protocol"
-import { INITIAL_SHARE, type SrdControlOptions } from "./SrdControlOptions.ts"
+import { INITIAL_SHARE, MOST_SHARE, type SrdControlOptions } from "./SrdControlOptions.ts"
 
 /** Bits in a byte times ps in a second. */
 const BIT_PS = 8e12
@@ -21,7 +21,7 @@ export class SrdLaw {
   /** @param options that have been checked, as the path has been */
   constructor(options: SrdControlOptions, path: PathInfo) {
     const { targetShare = 0.5, beta = 0.25, increaseShare = 1 / 64, fastAfterRounds = 5, keepsUp = 0.9 } = options
-    const { initialShare = INITIAL_SHARE, mostShare = 2, leastPackets = 1 / 16 } = options
+    const { initialShare = INITIAL_SHARE, mostShare = MOST_SHARE, leastPackets = 1 / 16 } = options
     const { lineRateBps, baseRttPs, mtuBytes } = path
     const productBytes = Math.max(mtuBytes, (lineRateBps * baseRttPs) / BIT_PS)
     this.lineRateBps = lineRateBps

@@ -61,21 +61,21 @@ export class SwiftOptionsError extends OptionError {
   }
 }
 
-const { check, checkAbove, checkAtLeast, checkShare } = optionChecks(SwiftOptionsError)
+const { check, checkAbove, checkAtLeast, checkInteger, checkShare } = optionChecks(SwiftOptionsError)
 
 type Name = keyof SwiftOptions
 
 /** Throws `SwiftOptionsError` at the first option that is out of its range. */
 export const checkOptions = (options: SwiftOptions): void => {
   check("options", options, hasFields(options), "an object")
-  const { variant = "paper", maxMdf = 0.5, resetAfter = 1 } = options
+  const { variant = "paper", maxMdf = 0.5 } = options
   check("variant", variant, variant === "paper", "paper")
   const numbers = options as unknown as Readonly<Record<Name, number | undefined>>
   for (const name of positive) checkAbove(name, numbers[name], 0)
   for (const name of atLeastZero) checkAtLeast(name, numbers[name], 0)
   checkShare("beta", options.beta)
   check("maxMdf", maxMdf, Number.isFinite(maxMdf) && maxMdf > 0 && maxMdf < 1, "a number above 0, below 1")
-  check("resetAfter", resetAfter, Number.isSafeInteger(resetAfter) && resetAfter >= 1, "an integer of at least 1")
+  checkInteger("resetAfter", options.resetAfter, 1)
   const { flowScalingMinPackets: low = defaults.flowScalingMinPackets, flowScalingMaxPackets: high } = options
   check(
     "flowScalingMaxPackets",

@@ -84,15 +84,15 @@ export class TimelyOptionsError extends OptionError {
   }
 }
 
-const { check, checkInteger, checkAtLeast, checkAbove } = optionChecks(TimelyOptionsError)
+const { check, checkInteger, checkAtLeast, checkAbove, checkShare, checkWord } = optionChecks(TimelyOptionsError)
 
 /** Throws `TimelyOptionsError` at the first option that is out of its range. */
 export const checkOptions = (options: TimelyOptions): void => {
   check("options", options, hasFields(options), "an object")
-  const { variant, alpha = 1, beta = 1, window = "none" } = options
+  const { variant } = options
   check("variant", variant, ["paper", "ns3", "patched"].includes(variant), "paper, ns3 or patched")
-  check("alpha", alpha, Number.isFinite(alpha) && alpha > 0 && alpha <= 1, "a number above 0, at most 1")
-  check("beta", beta, Number.isFinite(beta) && beta > 0 && beta <= 1, "a number above 0, at most 1")
+  checkShare("alpha", options.alpha)
+  checkShare("beta", options.beta)
   checkAbove("minRttPs", options.minRttPs, 0)
   checkAtLeast("lowThresholdPs", options.lowThresholdPs, 0)
   // "patched" measures how far an RTT is above T_low in units of T_low.
@@ -100,7 +100,7 @@ export const checkOptions = (options: TimelyOptions): void => {
   const low = options.lowThresholdPs ?? defaults.lowThresholdPs
   const { highThresholdPs: high = (variant === "patched" ? patchedDefaults : defaults).highThresholdPs } = options
   check("highThresholdPs", high, Number.isFinite(high) && high > low, `a finite time above T_low, ${low} ps`)
-  check("window", window, ["none", "fixed", "variable"].includes(window), "none, fixed or variable")
+  checkWord("window", options.window, ["none", "fixed", "variable"])
   if (options.variant === "ns3") {
     checkInteger("additiveIncreaseBps", options.additiveIncreaseBps, 0)
     checkInteger("hyperIncreaseBps", options.hyperIncreaseBps, 0)
@@ -121,8 +121,7 @@ export const checkOptions = (options: TimelyOptions): void => {
       "a number, at least 0, below 1",
     )
   } else {
-    const { law = "patched" } = options
-    check("law", law, law === "patched" || law === "gradient", "patched or gradient")
+    checkWord("law", options.law, ["patched", "gradient"])
   }
 }
 

@@ -47,9 +47,9 @@ const unsaid = ({ timeoutSlackPs, initialTimeoutPs, mostTimeoutPs }: ErdmaOption
 /**
  * eRDMA as the stream that carries it: FPDUs aligned with segments (RFC 5044 §5), each acknowledged; losses found by
  * time, also those of what is sent again, and a tail probed at any time; recoveries fill the window, which losses by chance
- * are no reason to leave empty; timeouts a round trip and 100 µs after the last
- * progress. TCP's 200 ms keep hosts that hold acknowledgements back for 40 ms from sending in vain; hardware holds none
- * back, and the deviation of its round trips is that of queues, tens of µs.
+ * are no reason to leave empty; timeouts a round trip and 100 µs after the last progress. TCP's 200 ms keep hosts that hold
+ * acknowledgements back for 40 ms from sending in vain; hardware holds none back, and the deviation of its round trips is
+ * that of queues, tens of µs.
  *
  * @throws ErdmaError, TcpTransportError
  */

@@ -17,7 +17,7 @@ import { timeoutsOn } from "./Timeouts.ts"
 const NONE = -1
 /** Segments beyond that make one lost (RFC 5681 §3.2). */
 const DUPLICATE_THRESHOLD = 3
-/** RFC 8985 §6.2.4 and §7.2: the reordering window is kept for so many recoveries; least probe timeout of a lone segment. */
+/** RFC 8985 §6.2.4: a reordering window that has widened is kept for so many recoveries. */
 const REORDER_WINDOW_PERSISTS = 16
 /** Which timer `deadline` is. */
 const Timer = { None: 0, Retransmission: 1, Probe: 2, Reorder: 3 } as const
