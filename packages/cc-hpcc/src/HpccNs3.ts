@@ -7,14 +7,11 @@ import {
   type Time,
   windowAt,
 } from "@rdmakit/protocol"
-import { doubles } from "./doubles.ts"
+import { doubles, HOPS_AT_FIRST, RECORD_FIELDS, storeRecords } from "./HopRecords.ts"
 import type { HpccNs3Options } from "./HpccOptions.ts"
 
-/** What is kept of each hop: time (ps), bytes, queue (bytes). */
-const RECORD_FIELDS = 3
 /** What is kept of each hop under MULTI_RATE: U, reference rate (bit/s), stage. */
 const HOP_FIELDS = 3
-const HOPS_AT_FIRST = 5
 
 /** What does not change, and mostly is the same for all flows of a network. */
 export interface HpccNs3Constants {
@@ -126,7 +123,7 @@ export class HpccNs3 extends AckController {
     else if (ack.hops * RECORD_FIELDS > this.records.length) this.growRecords(ack.hops)
     if (this.lastUpdateSequence === 0) {
       this.lastUpdateSequence = ack.sent
-      this.store(ack)
+      storeRecords(this.records, ack)
       return false
     }
     const ran = this.constants.multiRate ? this.reactPerHop(ack, full) : this.reactOnce(ack, full)
@@ -136,16 +133,6 @@ export class HpccNs3 extends AckController {
       else this.fastReactions++
     }
     return ran
-  }
-
-  private store(ack: Ack): void {
-    const { telemetry, hops } = ack
-    const records = this.records
-    for (let hop = 0, at = ack.telemetryAt, k = 0; hop < hops; hop++, at += TELEMETRY_FIELDS, k += RECORD_FIELDS) {
-      records[k] = telemetry[at]!
-      records[k + 1] = telemetry[at + 1]!
-      records[k + 2] = telemetry[at + 2]!
-    }
   }
 
   /** One rate for the path: the hop with the largest u decides. */

@@ -1,10 +1,7 @@
 import { type Ack, TELEMETRY_FIELDS, type Time } from "@rdmakit/protocol"
 import { BIT_PS, ComputeWind } from "./ComputeWind.ts"
-import { doubles } from "./doubles.ts"
+import { doubles, HOPS_AT_FIRST, RECORD_FIELDS, storeRecords } from "./HopRecords.ts"
 
-/** What is kept of each hop: time (ps), bytes, queue (bytes). */
-const RECORD_FIELDS = 3
-const HOPS_AT_FIRST = 5
 /**
  * HPCC as Algorithm 1 of the paper has it (HPCC §3.2): a window W in bytes, spread over the base RTT by the rate W / T.
  *
@@ -46,13 +43,7 @@ export class HpccPaper extends ComputeWind {
     this.hops = ack.hops
     this.lastUpdateSequence = ack.sent
     if (ack.hops * RECORD_FIELDS > this.records.length) this.records = doubles(ack.hops * RECORD_FIELDS)
-    const { telemetry, hops } = ack
-    const records = this.records
-    for (let hop = 0, at = ack.telemetryAt, k = 0; hop < hops; hop++, at += TELEMETRY_FIELDS, k += RECORD_FIELDS) {
-      records[k] = telemetry[at]!
-      records[k + 1] = telemetry[at + 1]!
-      records[k + 2] = telemetry[at + 2]!
-    }
+    storeRecords(this.records, ack)
   }
 
   /** MeasureInflight: brings U up to date. False when no hop could be measured. */
