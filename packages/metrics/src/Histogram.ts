@@ -75,6 +75,7 @@ export class Histogram {
    * value at most ("nearest-rank"). NaN of nothing.
    *
    * @param share 0 to 1
+   * @throws RangeError for another
    */
   quantile(share: number): number {
     if (!(share >= 0 && share <= 1)) throw new RangeError(`share is ${share}, expected 0 to 1`)

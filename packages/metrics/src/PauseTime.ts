@@ -29,6 +29,7 @@ export class PauseTime {
    * A pause or a resume takes effect; one that changes nothing is counted all the same, if it is a pause.
    *
    * @param priority 0 to 7
+   * @throws RangeError for another
    */
   change(now: Time, port: number, priority: number, paused: boolean): void {
     if (!(priority >= 0 && priority < PRIORITIES)) throw new RangeError(`priority is ${priority}, expected 0 to 7`)

@@ -1,11 +1,11 @@
 import type { Time } from "@rdmakit/units"
 
 export interface TimeSeriesOptions {
-  /** Numbers in a row, besides its key. */
+  /** Numbers in a row, besides its key: 1 or 2. */
   readonly columns: number
   /** Samples that are kept, at least 2. */
   readonly samplesMax: number
-  /** Rows that are kept, of all samples together; a single sample may have more. */
+  /** Rows that are kept, of all samples together, at least 1; a single sample may have more. */
   readonly rowsMax: number
 }
 
@@ -26,11 +26,15 @@ export class TimeSeries {
   private keys = new Int32Array(64)
   private readonly values: Array<Float64Array<ArrayBuffer>>
 
-  constructor(options: TimeSeriesOptions) {
-    this.columns = options.columns
-    this.samplesMax = options.samplesMax
-    this.rowsMax = options.rowsMax
-    this.values = Array.from({ length: options.columns }, () => new Float64Array(64))
+  /** @throws RangeError for an option out of its range */
+  constructor({ columns, samplesMax, rowsMax }: TimeSeriesOptions) {
+    if (columns !== 1 && columns !== 2) throw new RangeError(`columns is ${columns}, expected 1 or 2`)
+    if (!(samplesMax >= 2)) throw new RangeError(`samplesMax is ${samplesMax}, expected at least 2`)
+    if (!(rowsMax >= 1)) throw new RangeError(`rowsMax is ${rowsMax}, expected at least 1`)
+    this.columns = columns
+    this.samplesMax = samplesMax
+    this.rowsMax = rowsMax
+    this.values = Array.from({ length: columns }, () => new Float64Array(64))
   }
 
   /** Begins a sample: rows belong to it from now on. @param time ps, after the last sample's */

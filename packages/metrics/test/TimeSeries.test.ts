@@ -45,6 +45,19 @@ describe("a time series", () => {
     expect([...series.seriesOf(5)]).toEqual([Number.NaN, Number.NaN, Number.NaN, 1])
   })
 
+  test("refuses room for nothing, and more numbers than a row has", () => {
+    const options = { columns: 1, samplesMax: 2, rowsMax: 1 }
+    expect(new TimeSeries(options).full).toBe(false)
+    for (const [option, values] of [
+      ["columns", [0, 3, Number.NaN]],
+      ["samplesMax", [1, Number.NaN]],
+      ["rowsMax", [0, Number.NaN]],
+    ] as const) {
+      for (const value of values)
+        expect(() => new TimeSeries({ ...options, [option]: value })).toThrow(`${option} is ${value}, expected`)
+    }
+  })
+
   test("is full with too many rows as well; a single sample may have any number", () => {
     const series = new TimeSeries({ columns: 1, samplesMax: 100, rowsMax: 3 })
     series.begin(0)
