@@ -12,11 +12,30 @@ class PathSum {
   private readonly routes: Routes
   private readonly ports: Ports
   private readonly terms: Float64Array
+  private readonly unitsPerSecond: number
 
-  constructor(routes: Routes, ports: Ports, terms: Float64Array) {
+  /** @param terms of each port, a time in some unit @param unitsPerSecond of that unit */
+  constructor(routes: Routes, ports: Ports, terms: Float64Array, unitsPerSecond: number) {
     this.routes = routes
     this.ports = ports
     this.terms = terms
+    this.unitsPerSecond = unitsPerSecond
+  }
+
+  /** Bytes in flight that fill that path, in its total: ⌊total · narrowest rate / 8⌋. */
+  get bdpBytes(): number {
+    return mulDivFloor(this.total, Math.floor(this.narrowestBps), 8 * this.unitsPerSecond)
+  }
+
+  /** The largest total and the largest window of any two hosts. */
+  maxima(): { readonly total: number; readonly bdpBytes: number } {
+    let total = 0
+    let bdpBytes = 0
+    this.each(() => {
+      total = Math.max(total, this.total)
+      bdpBytes = Math.max(bdpBytes, this.bdpBytes)
+    })
+    return { total, bdpBytes }
   }
 
   /** False when there is no way. Both nodes are hosts. */
@@ -52,7 +71,7 @@ class PathSum {
    * Asks about ordered pairs of hosts until every sum and narrowest link that two hosts have has come; `visit` reads
    * `total` and `narrowestBps`. Pairs without a path are left out.
    */
-  each(visit: () => void): void {
+  private each(visit: () => void): void {
     const hosts = this.unlike()
     for (const source of hosts) {
       for (const destination of hosts) if (source !== destination && this.along(source, destination)) visit()
@@ -107,7 +126,7 @@ export class Ns3Delays {
       const rateBps = Math.max(1, Math.floor(ports.rateBps[port]!))
       return 2 * Math.floor(delayPs / NANOSECOND) + mulDivFloor(payloadBytes, 8e9, rateBps)
     })
-    this.sum = new PathSum(routes, ports, terms)
+    this.sum = new PathSum(routes, ports, terms, SECOND / NANOSECOND)
   }
 
   /**
@@ -117,7 +136,8 @@ export class Ns3Delays {
    */
   pair(source: number, destination: number): Ns3PathDelay {
     this.sum.require(source, destination)
-    return { rttNs: this.sum.total, bdpBytes: this.bdpBytes(), narrowestBps: this.sum.narrowestBps }
+    const { total, bdpBytes, narrowestBps } = this.sum
+    return { rttNs: total, bdpBytes, narrowestBps }
   }
 
   /**
@@ -125,14 +145,10 @@ export class Ns3Delays {
    * for and kept from then on: the simulator finds them once, before any link fails.
    */
   maxima(): { readonly rttNs: number; readonly bdpBytes: number } {
-    if (this.longest !== undefined) return this.longest
-    let rttNs = 0
-    let bdpBytes = 0
-    this.sum.each(() => {
-      rttNs = Math.max(rttNs, this.sum.total)
-      bdpBytes = Math.max(bdpBytes, this.bdpBytes())
-    })
-    this.longest = { rttNs, bdpBytes }
+    if (this.longest === undefined) {
+      const { total, bdpBytes } = this.sum.maxima()
+      this.longest = { rttNs: total, bdpBytes }
+    }
     return this.longest
   }
 
@@ -144,10 +160,6 @@ export class Ns3Delays {
   /** The largest window of any two hosts, bytes. */
   get maxBdpBytes(): number {
     return this.maxima().bdpBytes
-  }
-
-  private bdpBytes(): number {
-    return mulDivFloor(this.sum.total, Math.floor(this.sum.narrowestBps), 8e9)
   }
 }
 
@@ -175,7 +187,7 @@ export class ExactDelays {
       const rateBps = ports.rateBps[port]!
       return 2 * delayPs + serializationPs(wire.dataBytes, rateBps) + serializationPs(wire.ackBytes, rateBps)
     })
-    this.sum = new PathSum(routes, ports, terms)
+    this.sum = new PathSum(routes, ports, terms, SECOND)
   }
 
   /**
@@ -185,21 +197,13 @@ export class ExactDelays {
    */
   pair(source: number, destination: number): ExactPathDelay {
     this.sum.require(source, destination)
-    return { rttPs: this.sum.total, bdpBytes: this.bdpBytes(), narrowestBps: this.sum.narrowestBps }
+    const { total, bdpBytes, narrowestBps } = this.sum
+    return { rttPs: total, bdpBytes, narrowestBps }
   }
 
   /** The largest round trip and the largest window of any two connected hosts, as they are now. */
   maxima(): { readonly rttPs: Time; readonly bdpBytes: number } {
-    let rttPs = 0
-    let bdpBytes = 0
-    this.sum.each(() => {
-      rttPs = Math.max(rttPs, this.sum.total)
-      bdpBytes = Math.max(bdpBytes, this.bdpBytes())
-    })
-    return { rttPs, bdpBytes }
-  }
-
-  private bdpBytes(): number {
-    return mulDivFloor(this.sum.total, Math.floor(this.sum.narrowestBps), 8 * SECOND)
+    const { total, bdpBytes } = this.sum.maxima()
+    return { rttPs: total, bdpBytes }
   }
 }

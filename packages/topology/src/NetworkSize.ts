@@ -11,7 +11,10 @@ export const LINKS_MAX = Layout.PORTS_MAX / 2
 /** Memory of the routes: nodes times hosts, of which each takes some twelve bytes and its next hops. */
 const ROUTES_MAX = 2.5e8
 
-/** How large a network is whose routes find no room; undefined: they do. Room is for 250 million pairs of a node and a host. */
+/**
+ * How large a network is whose routes find no room, in words; undefined: they do. Room is for 250 million pairs of a node
+ * and a host.
+ */
 export const networkTooLarge = ({ nodes, isSwitch }: Graph): string | undefined => {
   const hosts = isSwitch.reduce((sum, flag) => sum + 1 - flag, 0)
   return nodes * hosts > ROUTES_MAX ? `this is ${nodes} nodes and ${hosts} hosts` : undefined

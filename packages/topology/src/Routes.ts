@@ -102,7 +102,11 @@ export class Routes {
     return this.start[entry + 1]! - this.start[entry]!
   }
 
-  /** One of the next hops, `index` from 0 to below their count: its egress port. */
+  /**
+   * One of the next hops, `index` from 0 to below their count: its egress port.
+   *
+   * @throws TopologyError "not-a-host"
+   */
   nextHop(node: number, destination: number, index: number): number {
     return this.table[this.start[node * this.hosts.length + this.position(destination)]! + index]!
   }
