@@ -8,6 +8,8 @@ import {
   type QpSettings,
   QpState,
   type QpType,
+  type ReceiveRequest,
+  type SendRequest,
   type Time,
   type Timers,
   type VerbsCommand,
@@ -25,10 +27,14 @@ import { erdmaDialect, RetryExceeded } from "./Status.ts"
 /** What a queue pair's frames have more of headers than RoCE's, by which a world reckons with its path MTU, bytes. */
 const HEADER_DIFFERENCE = 64
 const ALIGNMENT = 4
+/** Hops whose telemetry an acknowledgement has room for. */
+const HOPS_MAX = 64
 
 /** The stream of a queue pair, by its path, its payload at most, and the congestion control that was agreed on. */
 export type MakeConfig = (path: PeerPath, payloadBytes: number, congestionControl: number | undefined) => TcpConfig
-const ack = makeAck(64)
+
+/** The acknowledgement that controllers are handed: one for all queue pairs, since none keeps it. */
+const ack = makeAck(HOPS_MAX)
 
 /**
  * A reliable connection of eRDMA: a stream in each direction, messages of RDMAP in it. The states of the verbs stand for
@@ -139,7 +145,7 @@ export class ErdmaQueuePair implements VerbsEngine {
     this.act(now)
   }
 
-  private postSend(request: Extract<VerbsCommand, { type: "send" }>["request"]): void {
+  private postSend(request: SendRequest): void {
     if (this.context.state === QpState.Err)
       this.context.tellFailure(
         "send",
@@ -150,7 +156,7 @@ export class ErdmaQueuePair implements VerbsEngine {
     else this.requester.post(request)
   }
 
-  private postReceive(request: Extract<VerbsCommand, { type: "receive" }>["request"]): void {
+  private postReceive(request: ReceiveRequest): void {
     if (this.context.state === QpState.Err) {
       this.context.tellFailure("receive", request.id, this.context.dialect.failures.flushed, WcOpcode.Recv)
       return

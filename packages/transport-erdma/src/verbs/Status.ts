@@ -1,17 +1,17 @@
 import { MemoryFault, WcStatus } from "@rdmakit/protocol"
 import type { Dialect, Failure } from "@rdmakit/transport-iwarp/rdmap"
 
+/** Linux, erdma_hw.h: enum erdma_vendor_err. */
+const VendorError = { RqeInvalidStag: 2, InvalidSqe: 0x20, ZeroOrd: 0x21, SqeInvalidStag: 0x30 } as const
+
 const General: Failure = { status: WcStatus.GeneralErr, vendorError: 0 }
 const Flushed: Failure = { status: WcStatus.WrFlushErr, vendorError: 0 }
 export const RetryExceeded: Failure = { status: WcStatus.RetryExcErr, vendorError: 0 }
-const InvalidRequest: Failure = { status: WcStatus.LocQpOpErr, vendorError: 0x20 }
-const NoReads: Failure = { status: WcStatus.GeneralErr, vendorError: 0x21 }
+const InvalidRequest: Failure = { status: WcStatus.LocQpOpErr, vendorError: VendorError.InvalidSqe }
+const NoReads: Failure = { status: WcStatus.GeneralErr, vendorError: VendorError.ZeroOrd }
 const RemoteAccess: Failure = { status: WcStatus.RemAccessErr, vendorError: 0 }
 
-const SEND_BASE = 0x30
-const RECEIVE_BASE = 2
-
-/** Key, bounds, right, domain, in the order in which the driver numbers them. */
+/** From an invalid key on: key, bounds, right, domain, in the order in which the driver numbers them. */
 const order = (fault: MemoryFault): number => {
   if (fault === MemoryFault.Bounds) return 1
   if (fault === MemoryFault.Access) return 2
@@ -20,12 +20,12 @@ const order = (fault: MemoryFault): number => {
 
 const sendFailure = (fault: MemoryFault): Failure => ({
   status: WcStatus.LocAccessErr,
-  vendorError: SEND_BASE + order(fault),
+  vendorError: VendorError.SqeInvalidStag + order(fault),
 })
 
 const receiveFailure = (fault: MemoryFault): Failure => ({
   status: WcStatus.RemAccessErr,
-  vendorError: RECEIVE_BASE + order(fault),
+  vendorError: VendorError.RqeInvalidStag + order(fault),
 })
 
 /**

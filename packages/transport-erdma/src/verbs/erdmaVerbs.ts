@@ -8,7 +8,8 @@ import { ErdmaQueuePair } from "./ErdmaQueuePair.ts"
 export interface ErdmaVerbsOptions extends ErdmaOptions {
   /**
    * Connections agree on one of these controllers, by MPA's extension, in the private data of the connection manager: both
-   * ends ask for a number, and use CUBIC, number 1, where they differ. Queue pairs that nobody agreed for use `controller`. Default: all use it.
+   * ends ask for a number, and use CUBIC, number 1, where they differ. Queue pairs that nobody agreed for use `controller`.
+   * Default: all use it.
    */
   readonly negotiation?: { readonly controllers: ControllerList; readonly congestionControl: number }
   /**
