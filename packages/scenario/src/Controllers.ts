@@ -1,19 +1,11 @@
-import { type TcpOptions, TcpOptionsError, tcp } from "@rdmakit/cc-cubic"
-import { type DcqcnOptions, DcqcnOptionsError, dcqcn, dcqcnPresets } from "@rdmakit/cc-dcqcn"
-import { type DctcpOptions, DctcpOptionsError, dctcp, dctcpPresets, simulationThresholdBytes } from "@rdmakit/cc-dctcp"
-import { HpccFamilyError, type HpccFamilyOptions, hpccFamily } from "@rdmakit/cc-erdma"
-import {
-  type HpccOptions,
-  HpccOptionsError,
-  type HpccPintOptions,
-  hpcc,
-  hpccPint,
-  hpccPintPresets,
-  hpccPresets,
-} from "@rdmakit/cc-hpcc"
-import { SrdControlError, type SrdControlOptions, srd } from "@rdmakit/cc-srd"
-import { type SwiftOptions, SwiftOptionsError, swift, swiftPresets } from "@rdmakit/cc-swift"
-import { type TimelyOptions, TimelyOptionsError, timely, timelyPresets } from "@rdmakit/cc-timely"
+import { type TcpOptions, tcp } from "@rdmakit/cc-cubic"
+import { type DcqcnOptions, dcqcn, dcqcnPresets } from "@rdmakit/cc-dcqcn"
+import { type DctcpOptions, dctcp, dctcpPresets, simulationThresholdBytes } from "@rdmakit/cc-dctcp"
+import { type HpccFamilyOptions, hpccFamily } from "@rdmakit/cc-erdma"
+import { type HpccOptions, type HpccPintOptions, hpcc, hpccPint, hpccPintPresets, hpccPresets } from "@rdmakit/cc-hpcc"
+import { type SrdControlOptions, srd } from "@rdmakit/cc-srd"
+import { type SwiftOptions, swift, swiftPresets } from "@rdmakit/cc-swift"
+import { type TimelyOptions, timely, timelyPresets } from "@rdmakit/cc-timely"
 import type { EcnRule } from "@rdmakit/fabric"
 import type { ControllerFactory } from "@rdmakit/protocol"
 
@@ -33,48 +25,8 @@ export interface NamedController {
   readonly variants: Readonly<Record<string, Readonly<Record<string, OptionKind>>>>
   /** Marking that suits it, by a link's rate, where the scenario gives none for it. Default: the fabric's. */
   readonly marking?: (linkRateBps: number) => EcnRule
-  /** @throws ControllerOptionError for an option out of its range */
+  /** @throws OptionError of `protocol`, for an option out of its range */
   readonly make: (options: Readonly<Record<string, unknown>>) => ControllerFactory
-}
-
-/** An option that a controller cannot work with. */
-export class ControllerOptionError extends Error {
-  readonly _tag = "ControllerOptionError"
-  readonly option: string
-  /** What it is: given, or of a preset or a default. */
-  readonly value: unknown
-  readonly expected: string
-  constructor(option: string, value: unknown, expected: string, message: string) {
-    super(message)
-    this.name = "ControllerOptionError"
-    this.option = option
-    this.value = value
-    this.expected = expected
-  }
-}
-
-const optionErrors = [
-  DcqcnOptionsError,
-  DctcpOptionsError,
-  HpccFamilyError,
-  HpccOptionsError,
-  SrdControlError,
-  SwiftOptionsError,
-  TcpOptionsError,
-  TimelyOptionsError,
-] as const
-
-/** The factory, or its options error as everybody's. */
-const attempt = (make: () => ControllerFactory): ControllerFactory => {
-  try {
-    return make()
-  } catch (error) {
-    for (const kind of optionErrors) {
-      if (error instanceof kind)
-        throw new ControllerOptionError(error.option, error.value, error.expected, error.message)
-    }
-    throw error
-  }
 }
 
 const windows = ["none", "fixed", "variable"] as const
@@ -114,7 +66,7 @@ const tcpController = (
   presets: { [variant]: { variant } },
   preset: variant,
   variants: { [variant]: { ...tcpBase, ...own } },
-  make: (options) => attempt(() => tcp(options as unknown as TcpOptions)),
+  make: (options) => tcp(options as unknown as TcpOptions),
 })
 
 /** One of eRDMA's HPCCs without telemetry. */
@@ -125,7 +77,7 @@ const familyController = (
   presets: { [variant]: { variant } },
   preset: variant,
   variants: { [variant]: { target: "number", additiveIncreaseBytes: "size", minWindowBytes: "size", ...own } },
-  make: (options) => attempt(() => hpccFamily(options as unknown as HpccFamilyOptions)),
+  make: (options) => hpccFamily(options as unknown as HpccFamilyOptions),
 })
 
 /** DCTCP wants a step: everything above K. */
@@ -190,7 +142,7 @@ export const controllers: ReadonlyMap<string, NamedController> = new Map<string,
           minRateBps: "rate",
         },
       },
-      make: (options) => attempt(() => dcqcn(options as unknown as DcqcnOptions)),
+      make: (options) => dcqcn(options as unknown as DcqcnOptions),
     },
   ],
   [
@@ -212,7 +164,7 @@ export const controllers: ReadonlyMap<string, NamedController> = new Map<string,
         ns3: { g: "number", additiveIncreaseBps: "rate", minRateBps: "rate", window: windows },
       },
       marking: dctcpMarking,
-      make: (options) => attempt(() => dctcp(options as unknown as DctcpOptions)),
+      make: (options) => dctcp(options as unknown as DctcpOptions),
     },
   ],
   [
@@ -239,7 +191,7 @@ export const controllers: ReadonlyMap<string, NamedController> = new Map<string,
           varWin: "boolean",
         },
       },
-      make: (options) => attempt(() => hpcc(options as unknown as HpccOptions)),
+      make: (options) => hpcc(options as unknown as HpccOptions),
     },
   ],
   [
@@ -267,7 +219,7 @@ export const controllers: ReadonlyMap<string, NamedController> = new Map<string,
           probability: "number",
         },
       },
-      make: (options) => attempt(() => hpccPint(options as unknown as HpccPintOptions)),
+      make: (options) => hpccPint(options as unknown as HpccPintOptions),
     },
   ],
   [
@@ -292,7 +244,7 @@ export const controllers: ReadonlyMap<string, NamedController> = new Map<string,
           resetAfter: "number",
         },
       },
-      make: (options) => attempt(() => swift(options as unknown as SwiftOptions)),
+      make: (options) => swift(options as unknown as SwiftOptions),
     },
   ],
   [
@@ -311,7 +263,7 @@ export const controllers: ReadonlyMap<string, NamedController> = new Map<string,
         ns3: { ...timelyBase, hyperIncreaseBps: "rate" },
         patched: { ...timelyBase, law: ["patched", "gradient"] },
       },
-      make: (options) => attempt(() => timely(options as unknown as TimelyOptions)),
+      make: (options) => timely(options as unknown as TimelyOptions),
     },
   ],
   ["hpcc-rtt", familyController("rtt", { slackPs: "time" })],
@@ -333,7 +285,7 @@ export const controllers: ReadonlyMap<string, NamedController> = new Map<string,
           leastPackets: "number",
         },
       },
-      make: ({ variant: _, ...options }) => attempt(() => srd(options as SrdControlOptions)),
+      make: ({ variant: _, ...options }) => srd(options as SrdControlOptions),
     },
   ],
 ])

@@ -128,11 +128,7 @@ const listed = (entry: ScenarioFlow, at: FieldPath, countMax: number, context: F
 
 const generated = (entry: WorkloadBase, at: FieldPath, index: number, context: FlowContext) =>
   Effect.map(workloadFlows(entry, at, index, context), (flows) =>
-    flows.map(
-      ({ source, destination, sizeBytes, startPs, priority, destinationPort }): FlowInput => ({
-        ...{ source, destination, size: sizeBytes, start: startPs, priority, destinationPort },
-      }),
-    ),
+    flows.map(({ sizeBytes, startPs, ...flow }): FlowInput => ({ ...flow, size: sizeBytes, start: startPs })),
   )
 
 /** A salt of the seeds of workloads after the first. */

@@ -5,6 +5,7 @@
 import { type ConfigFile, checkLinkRates, type Ns3Flows, Ns3FormatError, type Ns3Topology } from "@rdmakit/ns3"
 import type { Graph, Ports, Routes } from "@rdmakit/topology"
 import { mulDivFloor } from "@rdmakit/units"
+import { keyFault } from "./ConfigFault.ts"
 
 /** Bytes that each ingress queue may hold outside the shared buffer (SwitchMmu::reserve). */
 const RESERVE_BYTES = 4096
@@ -53,7 +54,8 @@ export const checkBuffers = (configFile: ConfigFile, graph: Graph, ports: Ports)
   if (bufferBytes >= neededBytes) return undefined
   const expected = `at least ${Math.ceil(neededBytes / MIB)} MiB`
   const kept = `switch ${node} keeps ${headroomBytes} bytes of headroom and ${reserveBytes} of reserve aside`
-  return faultAt(configFile, "BUFFER_SIZE", expected, `${kept}: enlarge the buffer or shorten its links`)
+  const hint = `${kept}: enlarge the buffer or shorten its links`
+  return keyFault(configFile, "BUFFER_SIZE", { expected, hint })
 }
 
 /** L2_BACK_TO_ZERO has chunks of whole packets. */
@@ -66,7 +68,7 @@ export const checkBackToZero = (configFile: ConfigFile): Ns3FormatError | undefi
     key === "L2_CHUNK_SIZE"
       ? `with L2_BACK_TO_ZERO a multiple of PACKET_PAYLOAD_SIZE, ${payloadBytes}`
       : `0, or an L2_CHUNK_SIZE that is a multiple of PACKET_PAYLOAD_SIZE, ${payloadBytes}`
-  return faultAt(configFile, key, expected, hint)
+  return keyFault(configFile, key, { expected, hint })
 }
 
 /** LINK_DOWN names a link. */
@@ -76,7 +78,8 @@ export const checkLinkDown = (configFile: ConfigFile, graph: Graph): Ns3FormatEr
   const { a, b } = linkDown
   const exists = graph.links.some((link) => (link.a === a && link.b === b) || (link.a === b && link.b === a))
   if (exists) return undefined
-  return faultAt(configFile, "LINK_DOWN", "two nodes that a link joins", `the topology has no link ${a} to ${b}`)
+  const hint = `the topology has no link ${a} to ${b}`
+  return keyFault(configFile, "LINK_DOWN", { expected: "two nodes that a link joins", hint })
 }
 
 /** The source of every flow can reach its destination. */
@@ -103,21 +106,5 @@ export const checkFlows = (
     found: String(flows.dst[first]),
     expected: `a host that ${flows.src[first]} can reach`,
     hint: `${topologyFile} has no path of links and switches between the two${like}`,
-  })
-}
-
-/** A fault at the value of a key; at the file where the key is not written. */
-const faultAt = (configFile: ConfigFile, key: string, expected: string, hint: string): Ns3FormatError => {
-  const entry = configFile.entries.get(key)
-  const place = entry ?? { file: configFile.file, line: 0, column: 0 }
-  const found = entry?.words.join(" ") ?? ""
-  return new Ns3FormatError({
-    file: place.file,
-    line: place.line,
-    column: place.column,
-    field: key,
-    found,
-    expected,
-    hint,
   })
 }

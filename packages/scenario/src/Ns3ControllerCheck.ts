@@ -1,5 +1,7 @@
-import { type ConfigFile, Ns3FormatError } from "@rdmakit/ns3"
+import type { ConfigFile, Ns3FormatError } from "@rdmakit/ns3"
+import { OptionError } from "@rdmakit/protocol"
 import type { Graph } from "@rdmakit/topology"
+import { keyFault } from "./ConfigFault.ts"
 import { ns3Parts } from "./Ns3Mode.ts"
 
 /** Which key an option of a controller comes from. */
@@ -24,12 +26,6 @@ const keysByMode: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   8: { additiveIncreaseBps: "DCTCP_RATE_AI" },
 }
 
-/** What the packages of controllers throw for an option that they cannot work with. */
-interface OptionError extends Error {
-  readonly option: string
-  readonly expected: string
-}
-
 /** The controller of the config takes the values it is given. */
 export const checkController = (configFile: ConfigFile, graph: Graph): Ns3FormatError | undefined => {
   try {
@@ -39,15 +35,9 @@ export const checkController = (configFile: ConfigFile, graph: Graph): Ns3Format
     ns3Parts(config, graph, { maxRttNs: 0, maxBdpBytes: 0, pair: () => path })
     return undefined
   } catch (error) {
-    if (!isOptionError(error)) throw error
+    if (!(error instanceof OptionError)) throw error
     const key = keysByMode[configFile.config.ccMode]?.[error.option] ?? keys[error.option] ?? error.option
-    const entry = configFile.entries.get(key)
-    const { file, line, column } = entry ?? { file: configFile.file, line: 0, column: 0 }
-    const found = entry?.words.join(" ") ?? ""
     const rate = error.option.endsWith("Bps") ? " bit/s" : ""
-    return new Ns3FormatError({ file, line, column, field: key, found, expected: `${error.expected}${rate}` })
+    return keyFault(configFile, key, { expected: `${error.expected}${rate}` })
   }
 }
-
-const isOptionError = (error: unknown): error is OptionError =>
-  error instanceof Error && "option" in error && "expected" in error

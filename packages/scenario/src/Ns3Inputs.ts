@@ -15,6 +15,7 @@ import {
 import type { ControllerFactory } from "@rdmakit/protocol"
 import { type Graph, networkTooLarge, Ports, Routes } from "@rdmakit/topology"
 import { Effect, type FileSystem, Path } from "effect"
+import { keyFault, mentionOf } from "./ConfigFault.ts"
 import { deadlockWarnings, type Traffic } from "./DeadlockWarning.ts"
 import { type InputFile, type Mention, readInput, type SearchPath, searchPathOf } from "./InputFile.ts"
 import { type InputNote, InputsRefused } from "./InputsRefused.ts"
@@ -129,10 +130,8 @@ const loadNamed = Effect.fnUntraced(function* (
   }
   const hint = networkTooLarge(graph)
   if (hint !== undefined) {
-    const { file, line, column } = mentionOf(configFile, "TOPOLOGY_FILE")
     const found = topologyFile.name
-    const at = { file, line, column, field: "TOPOLOGY_FILE" }
-    reading.faults.push(new Ns3FormatError({ ...at, found, expected: "a smaller network", hint }))
+    reading.faults.push(keyFault(configFile, "TOPOLOGY_FILE", { found, expected: "a smaller network", hint }))
     return yield* Effect.fail(reading.refusal())
   }
   const ports = new Ports(graph)
@@ -172,12 +171,6 @@ function* trafficOf({ count, src, dst, pg }: Ns3Flows): Generator<Traffic> {
   for (let i = 0; i < count; i++) {
     yield { source: src[i]!, destination: dst[i]!, priority: pg[i]! }
   }
-}
-
-/** The place of a key in a config; the file itself when the key is not written there. */
-const mentionOf = (configFile: ConfigFile, key: string): Mention => {
-  const { file, line, column } = configFile.entries.get(key) ?? { file: configFile.file, line: 0, column: 0 }
-  return { file, line, column, field: key }
 }
 
 /** What has gone wrong so far, and what was noticed. */

@@ -2,12 +2,11 @@ import { dcqcn } from "@rdmakit/cc-dcqcn"
 import { dctcp } from "@rdmakit/cc-dctcp"
 import { hpcc, hpccPint } from "@rdmakit/cc-hpcc"
 import { timely } from "@rdmakit/cc-timely"
-import { type FaultModel, type FlowTable, World, type WorldParts } from "@rdmakit/fabric"
+import type { FaultModel, WorldParts } from "@rdmakit/fabric"
 import { RoundRobinNic } from "@rdmakit/nic"
-import type { Ns3Config } from "@rdmakit/ns3"
+import { intRatesBps, type Ns3Config } from "@rdmakit/ns3"
 import { Ecn, int64Telemetry, PintCodec } from "@rdmakit/packet"
-import type { ControllerFactory, Feedback, PathInfo, Time } from "@rdmakit/protocol"
-import { NEVER } from "@rdmakit/protocol"
+import { type ControllerFactory, type Feedback, NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
 import {
   EcnMarker,
   type EcnThresholds,
@@ -37,10 +36,9 @@ const NIC_RATE_SHIFT = 3
 /** Priority whose pause holds a host's ACKs back: 3, or 0 with ACK_HIGH_PRIO. */
 const ACK_QUEUE = 3
 
-/** Line rates the 3-bit code of IntHop stands for. */
-const INT_RATES = [25e9, 50e9, 100e9, 200e9, 400e9]
+/** The code of each port's rate in IntHop; 0 for one that has none, which HPCC's configs are refused for. */
 const rateCodes = (ports: Ports): Uint16Array =>
-  Uint16Array.from(ports.rateBps, (rate) => Math.max(0, INT_RATES.indexOf(rate)))
+  Uint16Array.from(ports.rateBps, (rate) => Math.max(0, intRatesBps.indexOf(rate)))
 
 /** ns-3's whole nanoseconds, in ps. */
 const transmissionPs = (bytes: number, rateBps: number): Time => ns3TxNanoseconds(bytes, rateBps) * NS
@@ -192,7 +190,7 @@ export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths, extra
     discipline: "round-robin",
     ties: "insertion",
     telemetryFormat: int64Telemetry(config.intMulti),
-    telemetryRates: INT_RATES,
+    telemetryRates: intRatesBps,
     controlPauseMask: config.ackHighPriority ? 1 : 1 << ACK_QUEUE,
     startEvents: 2,
     seed,
@@ -324,6 +322,3 @@ function ecnThresholds(config: Ns3Config, graph: Graph, ports: Ports): Array<Ecn
   }
   return thresholds
 }
-
-export const ns3World = (config: Ns3Config, graph: Graph, paths: Ns3Paths, flows: FlowTable): World =>
-  new World(ns3Parts(config, graph, paths), flows)

@@ -1,4 +1,5 @@
-import { type ConfigFile, Ns3FormatError } from "@rdmakit/ns3"
+import type { ConfigFile, Ns3FormatError } from "@rdmakit/ns3"
+import { keyFault } from "./ConfigFault.ts"
 import { seriesFile, seriesNames } from "./results/seriesCsv.ts"
 
 /** The files of a run's folder that every run has. */
@@ -44,16 +45,12 @@ export const checkOutputs = (configFile: ConfigFile): Ns3FormatError | undefined
     const entry = configFile.entries.get(key)
     const written = entry?.words[0] ?? ""
     if (entry !== undefined && !isFileName(name, written, key, configFile)) {
-      const { file, line, column } = entry
       const expected = `a path whose last part can name a file, at most ${NAME_MAX} characters`
-      return new Ns3FormatError({ file, line, column, field: key, found: written, expected })
+      return keyFault(configFile, key, { expected })
     }
     if (owner !== undefined) {
-      const { file, line, column } = entry ?? { file: configFile.file, line: 0, column: 0 }
-      const expected = `a base name other than ${name}`
       const hint = `outputs go to one folder, where ${owner} has that name`
-      const found = entry?.words[0] ?? ""
-      return new Ns3FormatError({ file, line, column, field: key, found, expected, hint })
+      return keyFault(configFile, key, { expected: `a base name other than ${name}`, hint })
     }
     if (name !== "") taken.set(name, key)
   }

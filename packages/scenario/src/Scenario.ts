@@ -19,13 +19,13 @@ import { faultsOf } from "./FaultSection.ts"
 import { flowShape } from "./FlowSection.ts"
 import { type InputFile, type Mention, readInput, type SearchPath, searchPathOf } from "./InputFile.ts"
 import { type InputNote, InputsRefused } from "./InputsRefused.ts"
-import { lossesOf } from "./LinkSections.ts"
+import { lossesOf } from "./LossSection.ts"
 import { controllerOf } from "./ScenarioControllers.ts"
 import { attempt, decode, ScenarioDocument } from "./ScenarioDocument.ts"
 import { scenarioSchema } from "./ScenarioSchema.ts"
 import { admissionModel, switchSettings, transportSettings, watchdogSettings, withMarking } from "./ScenarioSettings.ts"
 import { delayNotes, longestWay, timeoutNotes } from "./SlowPathChecks.ts"
-import { bufferFaults, disciplineOf, orderNotes, switchFaults } from "./SwitchChecks.ts"
+import { bufferFaults, disciplineOf, ecnRuleFaults, orderNotes, switchFaults } from "./SwitchChecks.ts"
 import { type OpenFile, topologyShape } from "./TopologySection.ts"
 import { chosenTransport, transportFaults } from "./TransportChecks.ts"
 
@@ -84,6 +84,9 @@ export const loadScenario = (
 ): Effect.Effect<ScenarioInputs, InputsRefused, FileSystem.FileSystem | Path.Path> =>
   load(scenario, options).pipe(Effect.mapError((error) => (error instanceof InputsRefused ? error : refusal([error]))))
 
+/** Of a switch whose buffer nobody gives, as `fabric` has it. */
+const BUFFER_BYTES = 32 * 1024 * 1024
+
 /** The parser, when it is needed. In a bundle, what is CommonJS comes as the default export alone. */
 const loadYaml = Effect.promise(async () => {
   const module = await import("yaml")
@@ -113,12 +116,8 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
     const { line, column, field, file: place } = document.fault(at, { expected: "" })
     return readInput(name, search, { file: place, line, column, field })
   }
-  const graph = yield* Effect.flatMap(shape.load(decoded.topology, open), ({ graph, noted }) =>
-    Effect.sync(() => {
-      notes.push(...noted.map((note): InputNote => ({ ...note, kind: "note" })))
-      return graph
-    }),
-  )
+  const { graph, noted: graphNotes } = yield* shape.load(decoded.topology, open)
+  notes.push(...graphNotes.map((note): InputNote => ({ ...note, kind: "note" })))
   const ports = new Ports(graph)
   const routes = new Routes(graph, ports)
 
@@ -145,19 +144,13 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
   faults.push(...wrongTransport)
   if (decoded.transport?.recovery !== "selective-repeat" && other === undefined)
     notes.push(...orderNotes(decoded.switch ?? {}, document))
-  for (const [i, rule] of (decoded.switch?.ecnRules ?? []).entries()) {
-    if (rule.kmin > rule.kmax)
-      faults.push(document.fault(["switch", "ecnRules", i, "kmin"], { expected: "at most kmax" }))
-    if (!ports.rateBps.includes(rule.rate)) {
-      faults.push(document.fault(["switch", "ecnRules", i, "rate"], { expected: "the rate of a link" }))
-    }
-  }
+  faults.push(...ecnRuleFaults(decoded.switch ?? {}, ports, document))
   const transport: TransportSettings = transportSettings(decoded.transport ?? {})
   if (!isFaults(controller) && wrongTransport.length === 0 && !isFaults(chosen)) {
     const hops = Math.max(1, routes.maxHops)
     const carrier = other?.make(controller, hops) ?? rcFlows(nativeTransport(transport, controller, hops))
     const demand = bufferDemand(graph, ports, switches, carrier)
-    faults.push(...bufferFaults(decoded.switch ?? {}, switches.bufferBytes ?? 32 * 1024 * 1024, demand, document))
+    faults.push(...bufferFaults(decoded.switch ?? {}, switches.bufferBytes ?? BUFFER_BYTES, demand, document))
   }
   const losses = lossesOf(decoded.losses ?? [], graph, ports, document)
   const seed = decoded.seed ?? 0

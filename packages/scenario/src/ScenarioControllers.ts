@@ -1,11 +1,10 @@
 import { hpcc, hpccPresets } from "@rdmakit/cc-hpcc"
 import { type Ns3FormatError, nearestWord } from "@rdmakit/ns3"
-import type { ControllerFactory } from "@rdmakit/protocol"
-import { ControllerOptionError, type NamedController, type OptionKind } from "./Controllers.ts"
+import { type ControllerFactory, OptionError } from "@rdmakit/protocol"
+import type { NamedController, OptionKind } from "./Controllers.ts"
 import type { FieldPath, FieldSource, ScenarioDocument } from "./ScenarioDocument.ts"
 import { readRate, readSize, readTime, Wrong } from "./ScenarioFields.ts"
 import type { ScenarioController } from "./ScenarioSchema.ts"
-import type { TransportOptionError } from "./Transports.ts"
 
 /** The controller that a scenario asks for, HPCC where it asks for none; or what is wrong with what it says. */
 export const controllerOf = (
@@ -39,7 +38,7 @@ export const controllerOf = (
   try {
     return named.make({ ...base, ...options, variant })
   } catch (error) {
-    if (!(error instanceof ControllerOptionError)) throw error
+    if (!(error instanceof OptionError)) throw error
     return [optionFault(document, "controller", section.options, error)]
   }
 }
@@ -49,7 +48,7 @@ export const optionFault = (
   document: FieldSource,
   section: string,
   given: Readonly<Record<string, unknown>> | undefined,
-  { option, value, expected }: ControllerOptionError | TransportOptionError,
+  { option, value, expected }: OptionError,
 ): Ns3FormatError => {
   const hint = Object.hasOwn(given ?? {}, option) ? undefined : `${option} is ${String(value)} unless it is given`
   return document.fault([section, "options", option], { expected, hint })

@@ -118,14 +118,12 @@ export const builders: Readonly<Record<string, TopologyChoice>> = {
 }
 
 /** `topology: {nodes, switches, links}`. */
-export const explicitTopology = {
-  schema: Schema.Struct({
-    nodes: whole(1, NODE_MAX + 1),
-    switches: Schema.optionalKey(Schema.Array(Node)),
-    links: Schema.Array(Schema.Struct({ from: Node, to: Node, ...linkFields })),
-  }),
-}
-export type ExplicitTopology = typeof explicitTopology.schema.Type
+export const ExplicitTopology = Schema.Struct({
+  nodes: whole(1, NODE_MAX + 1),
+  switches: Schema.optionalKey(Schema.Array(Node)),
+  links: Schema.Array(Schema.Struct({ from: Node, to: Node, ...linkFields })),
+})
+export type ExplicitTopology = typeof ExplicitTopology.Type
 
 /** `topology: {file}`: a topology file of the HPCC simulator. */
 export const TopologyFile = Schema.Struct({ file: FileName })

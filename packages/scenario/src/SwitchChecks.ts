@@ -62,6 +62,23 @@ export const switchFaults = (section: ScenarioSwitch, document: FieldSource): Re
   return faults
 }
 
+/** Marking rules that contradict themselves, or are for rates that no link has. */
+export const ecnRuleFaults = (
+  { ecnRules = [] }: ScenarioSwitch,
+  ports: Ports,
+  document: FieldSource,
+): ReadonlyArray<Ns3FormatError> => {
+  const faults: Array<Ns3FormatError> = []
+  for (const [index, { rate, kmin, kmax }] of ecnRules.entries()) {
+    const refuse = (key: "kmin" | "rate", expected: string): void => {
+      faults.push(document.fault(["switch", "ecnRules", index, key], { expected }))
+    }
+    if (kmin > kmax) refuse("kmin", "at most kmax")
+    if (!ports.rateBps.includes(rate)) refuse("rate", "the rate of a link")
+  }
+  return faults
+}
+
 /** The port of `from` on a link to `to`, the `link`-th of several; or a fault's hint. */
 export const portBetween = (graph: Graph, ports: Ports, from: number, to: number, link: number): number | string => {
   const own = from < graph.nodes ? [...ports.portsOf(from)].filter((port) => ports.peerNode(port) === to) : []

@@ -4,7 +4,7 @@ import { type Graph, LINKS_MAX, NODES_MAX, networkTooLarge, TopologyError } from
 import { Effect, type FileSystem, type Path, type Schema } from "effect"
 import type { InputFile } from "./InputFile.ts"
 import { attempt, type FieldPath, type FieldSource, hasFile, sectionOf } from "./ScenarioDocument.ts"
-import { builders, type ExplicitTopology, explicitGraph, explicitTopology, TopologyFile } from "./ScenarioTopologies.ts"
+import { builders, ExplicitTopology, explicitGraph, TopologyFile } from "./ScenarioTopologies.ts"
 
 /** Reads a file that a field names. */
 export type OpenFile = (
@@ -63,7 +63,7 @@ export const topologyShape = (document: FieldSource): TopologyShape => {
   if (builder === undefined) {
     checkKeys(document, section)
     return {
-      schema: explicitTopology.schema as Schema.Codec<unknown, unknown>,
+      schema: ExplicitTopology as Schema.Codec<unknown, unknown>,
       load: (read) => built(document, () => explicitGraph(read as ExplicitTopology)),
     }
   }

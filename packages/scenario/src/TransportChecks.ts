@@ -2,14 +2,14 @@
 import { hpcc, hpccPresets } from "@rdmakit/cc-hpcc"
 import { nativeTransport, type TransportSettings } from "@rdmakit/fabric"
 import { type Ns3FormatError, nearestWord } from "@rdmakit/ns3"
-import type { ControllerFactory, FlowTransport } from "@rdmakit/protocol"
+import { type ControllerFactory, type FlowTransport, OptionError } from "@rdmakit/protocol"
 import { RcOptionsError } from "@rdmakit/transport-ib"
 import { formatTime } from "@rdmakit/units"
 import { optionFault, readOptions } from "./ScenarioControllers.ts"
 import type { FieldSource } from "./ScenarioDocument.ts"
 import type { ScenarioTransport } from "./ScenarioSchema.ts"
 import { transportNames, transportSettings } from "./ScenarioSettings.ts"
-import { type NamedTransport, TransportOptionError, transports } from "./Transports.ts"
+import { type NamedTransport, transports } from "./Transports.ts"
 
 /** What a connection is made of, whatever the controller: none of the fields depends on it. */
 const made = (settings: TransportSettings) => nativeTransport(settings, hpcc(hpccPresets.paper), 1)
@@ -77,7 +77,7 @@ export const chosenTransport = (
   try {
     named.make(options, named.controller, 1)
   } catch (error) {
-    if (!(error instanceof TransportOptionError)) throw error
+    if (!(error instanceof OptionError)) throw error
     return [optionFault(document, "transport", section.options, error)]
   }
   return { named, make: (controller, hops) => named.make(options, controller, hops) }

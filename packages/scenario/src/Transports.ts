@@ -3,9 +3,9 @@ import { hpccFamily } from "@rdmakit/cc-erdma"
 import { srd } from "@rdmakit/cc-srd"
 import type { BalancerName } from "@rdmakit/fabric"
 import type { ControllerFactory, FlowTransport } from "@rdmakit/protocol"
-import { ErdmaError, type ErdmaOptions, erdmaFlows, throughVxlan, vxlanFraming } from "@rdmakit/transport-erdma"
-import { IwarpError, type IwarpFlowOptions, iwarpFlows } from "@rdmakit/transport-iwarp"
-import { type SrdOptions, SrdOptionsError, srdConfig, srdFlows } from "@rdmakit/transport-srd"
+import { type ErdmaOptions, erdmaFlows, throughVxlan, vxlanFraming } from "@rdmakit/transport-erdma"
+import { type IwarpFlowOptions, iwarpFlows } from "@rdmakit/transport-iwarp"
+import { type SrdOptions, srdConfig, srdFlows } from "@rdmakit/transport-srd"
 import { TcpTransportError, type TcpTransportOptions, tcpConfig, tcpFlows, tcpFraming } from "@rdmakit/transport-tcp"
 import type { OptionKind } from "./Controllers.ts"
 
@@ -18,44 +18,13 @@ export interface NamedTransport {
   readonly loadBalancer?: BalancerName
   /**
    * @param hops switches on the longest path
-   * @throws TransportOptionError for an option out of its range
+   * @throws OptionError of `protocol`, for an option out of its range
    */
   readonly make: (
     options: Readonly<Record<string, unknown>>,
     controller: ControllerFactory,
     hops: number,
   ) => FlowTransport
-}
-
-/** An option that a transport cannot work with. */
-export class TransportOptionError extends Error {
-  readonly _tag = "TransportOptionError"
-  readonly option: string
-  /** What it is: given, or the default. */
-  readonly value: unknown
-  readonly expected: string
-  constructor(option: string, value: unknown, expected: string, message: string) {
-    super(message)
-    this.name = "TransportOptionError"
-    this.option = option
-    this.value = value
-    this.expected = expected
-  }
-}
-
-const optionErrors = [ErdmaError, IwarpError, SrdOptionsError, TcpTransportError] as const
-
-/** The transport, or its options error as everybody's. */
-const attempt = (make: () => FlowTransport): FlowTransport => {
-  try {
-    return make()
-  } catch (error) {
-    for (const kind of optionErrors) {
-      if (error instanceof kind)
-        throw new TransportOptionError(error.option, error.value, error.expected, error.message)
-    }
-    throw error
-  }
 }
 
 const overlays = ["vxlan", "none"] as const
@@ -90,13 +59,12 @@ export const transports: ReadonlyMap<string, NamedTransport> = new Map<string, N
         ...streamOptions,
       },
       controller: tcp({ variant: "cubic" }),
-      make: ({ overlay = "none", ...options }, controller) =>
-        attempt(() => {
-          const given = { ...options, controller } as TcpTransportOptions
-          if (overlay === "none") return tcpFlows(tcpConfig(given))
-          if (overlay !== "vxlan") throw new TcpTransportError("overlay", overlay, "vxlan or none")
-          return throughVxlan(tcpFlows(tcpConfig({ ...given, framing: vxlanFraming(tcpFraming) })))
-        }),
+      make: ({ overlay = "none", ...options }, controller) => {
+        const given = { ...options, controller } as TcpTransportOptions
+        if (overlay === "none") return tcpFlows(tcpConfig(given))
+        if (overlay !== "vxlan") throw new TcpTransportError("overlay", overlay, "vxlan or none")
+        return throughVxlan(tcpFlows(tcpConfig({ ...given, framing: vxlanFraming(tcpFraming) })))
+      },
     },
   ],
   [
@@ -104,7 +72,7 @@ export const transports: ReadonlyMap<string, NamedTransport> = new Map<string, N
     {
       options: { ipMtuBytes: "size", telemetryBytes: "size", ...streamOptions },
       controller: tcp({ variant: "cubic" }),
-      make: (options, controller) => attempt(() => iwarpFlows({ ...options, controller } as IwarpFlowOptions)),
+      make: (options, controller) => iwarpFlows({ ...options, controller } as IwarpFlowOptions),
     },
   ],
   [
@@ -121,7 +89,7 @@ export const transports: ReadonlyMap<string, NamedTransport> = new Map<string, N
         ackEvery: "number",
       },
       controller: hpccFamily({ variant: "rtt" }),
-      make: (options, controller) => attempt(() => erdmaFlows({ ...options, controller } as ErdmaOptions)),
+      make: (options, controller) => erdmaFlows({ ...options, controller } as ErdmaOptions),
     },
   ],
   [
@@ -143,7 +111,7 @@ export const transports: ReadonlyMap<string, NamedTransport> = new Map<string, N
       controller: srd(),
       // Under a hash of the flow all its paths would be one.
       loadBalancer: "entropy",
-      make: (options, controller) => attempt(() => srdFlows(srdConfig({ ...options, controller } as SrdOptions))),
+      make: (options, controller) => srdFlows(srdConfig({ ...options, controller } as SrdOptions)),
     },
   ],
 ])

@@ -9,7 +9,7 @@ export {
   type UnfinishedFlow,
 } from "@rdmakit/fabric"
 export { networkTooLarge } from "@rdmakit/topology"
-export { ControllerOptionError, controllers, type NamedController, type OptionKind } from "./Controllers.ts"
+export { controllers, type NamedController, type OptionKind } from "./Controllers.ts"
 export { flowsCsv } from "./flowsCsv.ts"
 export { generateFlows, generateTopology } from "./Generate.ts"
 export {

@@ -2,7 +2,7 @@
 import { type JsonSchema, Schema } from "effect"
 import { controllers, type NamedController, type OptionKind } from "./Controllers.ts"
 import { Flow, FlowFile, scenarioSchema, TransportSection } from "./ScenarioSchema.ts"
-import { builders, explicitTopology, TopologyFile } from "./ScenarioTopologies.ts"
+import { builders, ExplicitTopology, TopologyFile } from "./ScenarioTopologies.ts"
 import { workloads } from "./ScenarioWorkloads.ts"
 import { type NamedTransport, transports } from "./Transports.ts"
 import { type Written, writtenOption, writtenSome, writtenWord } from "./WrittenFields.ts"
@@ -24,7 +24,7 @@ export const scenarioJsonSchema = (
   const topology = Schema.Union([
     ...namedOf("builder", builders),
     TopologyFile as AnyStruct,
-    explicitTopology.schema as AnyStruct,
+    ExplicitTopology as AnyStruct,
   ])
   const byName = namedOf("workload", workloads)
   const flows = Schema.Union([

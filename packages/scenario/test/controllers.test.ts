@@ -56,7 +56,7 @@ describe("options", () => {
   })
 
   it.each([
-    ["{ name: dctcp, options: { g: 2 } }", /controller\.options\.g: .*at least 0, at most 1/],
+    ["{ name: dctcp, options: { g: 2 } }", /controller\.options\.g: .*a number, 0 to 1/],
     ["{ name: swift, options: { maxMdf: 1 } }", /controller\.options\.maxMdf: .*above 0, below 1/],
     ["{ name: hpcc-pint, options: { logBase: 1 } }", /controller\.options\.logBase: .*1 to 16 bits/],
     ["{ name: hpcc_pint }", /controller\.name: .*did you mean hpcc-pint\?/],

@@ -19,6 +19,7 @@ export class CaptureRefused extends Error {
   readonly isTelemetry: boolean
   constructor(message: string, isTelemetry: boolean) {
     super(message)
+    this.name = "CaptureRefused"
     this.isTelemetry = isTelemetry
   }
 }

@@ -9,6 +9,7 @@ export class PortNameFault extends Error {
   readonly hint: string | undefined
   constructor(found: string, expected: string, hint?: string) {
     super(`found "${found}", expected ${expected}`)
+    this.name = "PortNameFault"
     this.found = found
     this.expected = expected
     this.hint = hint
