@@ -1,17 +1,7 @@
-import {
-  bufferDemand,
-  type Flow,
-  flowsOf,
-  type NativeOptions,
-  nativeTransport,
-  type SwitchSettings,
-  sharedBufferSwitches,
-  type TransportSettings,
-} from "@rdmakit/fabric"
-import type { Ns3FormatError } from "@rdmakit/ns3"
+import { type Flow, flowsOf, type NativeOptions, nativeTransport, sharedBufferSwitches } from "@rdmakit/fabric"
+import type { Ns3FormatError, Ns3Note } from "@rdmakit/ns3"
 import type { ControllerFactory } from "@rdmakit/protocol"
 import { type Graph, Ports, Routes } from "@rdmakit/topology"
-import { rcFlows } from "@rdmakit/transport-ib"
 import { Effect, type FileSystem, Path } from "effect"
 import { controllers, type NamedController } from "./Controllers.ts"
 import { deadlockWarnings } from "./DeadlockWarning.ts"
@@ -20,14 +10,12 @@ import { flowShape } from "./FlowSection.ts"
 import { type InputFile, type Mention, readInput, type SearchPath, searchPathOf } from "./InputFile.ts"
 import { type InputNote, InputsRefused } from "./InputsRefused.ts"
 import { lossesOf } from "./LossSection.ts"
-import { controllerOf } from "./ScenarioControllers.ts"
+import { networkParts } from "./NetworkParts.ts"
 import { attempt, decode, ScenarioDocument } from "./ScenarioDocument.ts"
 import { scenarioSchema } from "./ScenarioSchema.ts"
-import { admissionModel, switchSettings, transportSettings, watchdogSettings, withMarking } from "./ScenarioSettings.ts"
+import { admissionModel, watchdogSettings } from "./ScenarioSettings.ts"
 import { delayNotes, longestWay, timeoutNotes } from "./SlowPathChecks.ts"
-import { bufferFaults, disciplineOf, ecnRuleFaults, orderNotes, switchFaults } from "./SwitchChecks.ts"
 import { type OpenFile, topologyShape } from "./TopologySection.ts"
-import { chosenTransport, transportFaults } from "./TransportChecks.ts"
 
 /** A scenario, read and checked, with everything it names. */
 export interface ScenarioInputs {
@@ -84,9 +72,6 @@ export const loadScenario = (
 ): Effect.Effect<ScenarioInputs, InputsRefused, FileSystem.FileSystem | Path.Path> =>
   load(scenario, options).pipe(Effect.mapError((error) => (error instanceof InputsRefused ? error : refusal([error]))))
 
-/** Of a switch whose buffer nobody gives, as `fabric` has it. */
-const BUFFER_BYTES = 32 * 1024 * 1024
-
 /** The parser, when it is needed. In a bundle, what is CommonJS comes as the default export alone. */
 const loadYaml = Effect.promise(async () => {
   const module = await import("yaml")
@@ -117,41 +102,15 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
     return readInput(name, search, { file: place, line, column, field })
   }
   const { graph, noted: graphNotes } = yield* shape.load(decoded.topology, open)
-  notes.push(...graphNotes.map((note): InputNote => ({ ...note, kind: "note" })))
+  notes.push(...graphNotes.map(asNote))
   const ports = new Ports(graph)
   const routes = new Routes(graph, ports)
 
-  const registry = options.controllers ?? controllers
-  const chosen = chosenTransport(decoded.transport ?? {}, document)
-  if (isFaults(chosen)) faults.push(...chosen)
-  const other = isFaults(chosen) ? undefined : chosen
-  const own = options.controller
-  const controller =
-    own ??
-    (decoded.controller === undefined && other !== undefined
-      ? other.named.controller
-      : controllerOf(decoded.controller, registry, document))
-  if (isFaults(controller)) faults.push(...controller)
-  const marking = own === undefined ? registry.get(decoded.controller?.name ?? "")?.marking : undefined
-  const loadBalancer = decoded.switch?.loadBalancer ?? other?.named.loadBalancer
-  const switches: SwitchSettings = {
-    ...withMarking(switchSettings(decoded.switch ?? {}), marking, ports),
-    ...(loadBalancer === undefined ? {} : { loadBalancer }),
-  }
-  const { discipline, faults: weightFaults } = disciplineOf(decoded.switch ?? {}, graph, ports, document)
-  faults.push(...switchFaults(decoded.switch ?? {}, document), ...weightFaults)
-  const wrongTransport = transportFaults(decoded.transport ?? {}, document)
-  faults.push(...wrongTransport)
-  if (decoded.transport?.recovery !== "selective-repeat" && other === undefined)
-    notes.push(...orderNotes(decoded.switch ?? {}, document))
-  faults.push(...ecnRuleFaults(decoded.switch ?? {}, ports, document))
-  const transport: TransportSettings = transportSettings(decoded.transport ?? {})
-  if (!isFaults(controller) && wrongTransport.length === 0 && !isFaults(chosen)) {
-    const hops = Math.max(1, routes.maxHops)
-    const carrier = other?.make(controller, hops) ?? rcFlows(nativeTransport(transport, controller, hops))
-    const demand = bufferDemand(graph, ports, switches, carrier)
-    faults.push(...bufferFaults(decoded.switch ?? {}, switches.bufferBytes ?? BUFFER_BYTES, demand, document))
-  }
+  const { controllers: registry = controllers, controller: own } = options
+  const parts = networkParts(decoded, { graph, ports, routes, document, registry, own })
+  const { controller, carrier, transport, switches, discipline } = parts
+  faults.push(...parts.faults)
+  notes.push(...parts.notes)
   const losses = lossesOf(decoded.losses ?? [], graph, ports, document)
   const seed = decoded.seed ?? 0
   const faultContext = { graph, ports, seed, lossless: switches.lossless !== false }
@@ -166,15 +125,15 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
   const watchdog = watchdogSettings(decoded.switch ?? {})
   const context = { document, file: file.name, graph, routes, seed, open }
   const { flows, noted, faults: flowFaults } = yield* flowsShape.load(decoded.flows, context)
-  notes.push(...noted.map((note): InputNote => ({ ...note, kind: "note" })))
+  notes.push(...noted.map(asNote))
   faults.push(...flowFaults)
-  if (faults.length > 0 || isFaults(controller)) return yield* Effect.fail(refusal(faults, notes))
+  if (faults.length > 0 || controller === undefined) return yield* Effect.fail(refusal(faults, notes))
   const checked = flowsOf(flows, graph)
   if (switches.lossless !== false) {
     const place = document.fault(["topology"], { expected: "" })
     notes.push(...deadlockWarnings({ graph, ports, routes }, checked, place))
   }
-  if (other === undefined && own === undefined) {
+  if (carrier === undefined && own === undefined) {
     const connection = nativeTransport(transport, controller, Math.max(1, routes.maxHops))
     const way = longestWay({ routes, ports }, checked, connection)
     if (way !== undefined)
@@ -188,7 +147,7 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
     switches: sharedBufferSwitches(switches),
     ...(discipline === undefined ? {} : { discipline }),
     transport,
-    ...(other === undefined ? {} : { makeTransport: other.make }),
+    ...(carrier === undefined ? {} : { makeTransport: carrier.make }),
     ...(losses.byPort.size === 0 ? {} : { losses: losses.byPort }),
     ...(linkFaults.events.length === 0 ? {} : { faults: linkFaults.events }),
     ...(decoded.convergence === undefined ? {} : { convergencePs: decoded.convergence }),
@@ -207,7 +166,7 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
   } satisfies ScenarioInputs
 })
 
+const asNote = (note: Ns3Note): InputNote => ({ ...note, kind: "note" })
+
 const refusal = (faults: ReadonlyArray<Ns3FormatError>, notes: ReadonlyArray<InputNote> = []): InputsRefused =>
   new InputsRefused({ faults, notes })
-
-const isFaults = (value: unknown): value is ReadonlyArray<Ns3FormatError> => Array.isArray(value)
