@@ -95,10 +95,6 @@ export const formatFlows = (flows: Ns3Flows): string => {
   return `${lines.join("\n")}\n`
 }
 
-/** The start of flow `index` in seconds, as {@link formatFlows} writes it. */
-export const startText = (flows: Ns3Flows, index: number): string =>
-  formatStart(flows.startSeconds[index]!, flows.startPs[index]!)
-
 class FlowReader {
   count = 0
   private readonly tokens: Tokens

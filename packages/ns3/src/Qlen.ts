@@ -72,10 +72,9 @@ export const parseQlen = (text: string | Uint8Array, file: string): QlenFile => 
 }
 
 /** Writes a queue length file. */
-export const formatQlen = (file: Pick<QlenFile, "dumps">): string => file.dumps.map(formatQlenDump).join("")
+export const formatQlen = (file: Pick<QlenFile, "dumps">): string => file.dumps.map(formatDump).join("")
 
-/** One dump of a queue length file, its end included. */
-export const formatQlenDump = (dump: QlenDump): string => {
+const formatDump = (dump: QlenDump): string => {
   const lines = dump.ports.map(({ node, intf, counts }) => [node, intf, ...counts].join(" "))
   return `${[`time: ${dump.timeNs}`, ...lines].join("\n")}\n`
 }

@@ -27,16 +27,15 @@ export {
   parseFct,
   standaloneFctNs,
 } from "./Fct.ts"
-export { flowsOf, formatFlow, formatFlows, type Ns3Flow, type Ns3Flows, parseFlows, startText } from "./Flow.ts"
+export { flowsOf, formatFlow, formatFlows, type Ns3Flow, type Ns3Flows, parseFlows } from "./Flow.ts"
 export { formatNote, type Ns3Fault, Ns3FormatError, type Ns3Note, type Ns3Place, nearestWord } from "./FormatError.ts"
 export { checkLinkRates, intRatesBps } from "./LinkRates.ts"
 export { isNodeIp, linkIp, nodeIp, nodeOfIp } from "./NodeAddress.ts"
 export { formatPfc, formatPfcLine, type PfcEvents, parsePfc } from "./Pfc.ts"
-export { formatQlen, formatQlenDump, parseQlen, type QlenDump, type QlenFile, type QlenPort } from "./Qlen.ts"
+export { formatQlen, parseQlen, type QlenDump, type QlenFile, type QlenPort } from "./Qlen.ts"
 export { formatTopology, type Ns3Link, type Ns3Topology, parseTopology, switchFlags } from "./Topology.ts"
 export {
   readTr,
-  TR_RECORD_OCTETS,
   type TrHeader,
   type TrPort,
   TrReader,

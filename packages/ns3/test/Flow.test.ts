@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { flowsOf, formatFlows, formatNote, type Ns3Flows, parseFlows, parseTopology, startText } from "../src/index.ts"
+import { flowsOf, formatFlows, formatNote, type Ns3Flows, parseFlows, parseTopology } from "../src/index.ts"
 import { messageOf } from "./faults.ts"
 import { textOf } from "./testdata.ts"
 
@@ -22,7 +22,7 @@ describe("the simulator's flows", () => {
     expect(flows.startPs[0]).toBe(2_000_000_164_000)
     expect(flows.startSeconds[0]).toBe(2.000000164)
     expect(flows.startNs[0]).toBe(2_000_000_163)
-    expect(startText(flows, 0)).toBe("2.000000164")
+    expect(formatFlows(flows)).toBe("1\n0 1 3 100 443 2.000000164\n")
   })
 
   test("incast16", () => {

@@ -1,6 +1,13 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { formatNote, formatTopology, type Ns3Topology, parseTopology, parseTraceList } from "../src/index.ts"
+import {
+  formatNote,
+  formatTopology,
+  formatTraceList,
+  type Ns3Topology,
+  parseTopology,
+  parseTraceList,
+} from "../src/index.ts"
 import { messageOf } from "./faults.ts"
 import { textOf } from "./testdata.ts"
 
@@ -100,6 +107,10 @@ describe("trace lists", () => {
   test("the simulator's", () => {
     expect(parseTraceList(textOf("tiny/trace.txt"), "t")).toEqual({ nodes: [0, 1, 2], notes: [] })
     expect(parseTraceList("0\n", "t").nodes).toEqual([])
+  })
+
+  test.each([[[]], [[7]], [[3, 0, 65_535]]])("%j is read as it was written", (nodes) => {
+    expect(parseTraceList(formatTraceList(nodes), "t")).toEqual({ nodes, notes: [] })
   })
 
   test("unknown and repeated nodes are dropped with a note", () => {

@@ -190,7 +190,7 @@ const plainText = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value ?? undefined) ?? "")
 
 /** `flows[2].size`; "scenario" for the whole. */
-export const pathText = (path: FieldPath): string => {
+const pathText = (path: FieldPath): string => {
   let text = ""
   for (const key of path) text += typeof key === "number" ? `[${key}]` : text === "" ? key : `.${key}`
   return text === "" ? "scenario" : text

@@ -30,7 +30,7 @@ export const writtenAbove = (most: number): Written =>
 export const writtenWeights = (count: number, most: number): Written =>
   written(Schema.Tuple(Array.from({ length: count }, () => writtenAbove(most))) as unknown as Schema.Codec<unknown>)
 export const writtenShare: Written = written(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
-export const writtenNumber: Written = written(Schema.Finite)
+const writtenNumber: Written = written(Schema.Finite)
 export const writtenFlag: Written = written(Schema.Boolean)
 export const writtenText: Written = written(Schema.String)
 export const writtenFile: Written = written(Schema.NonEmptyString)
