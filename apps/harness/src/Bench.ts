@@ -1,6 +1,6 @@
 import type { Figure, Scale, System } from "./Claim.ts"
 import type { Curve } from "./Curves.ts"
-import type { Measured } from "./Experiment.ts"
+import { type Measured, noRun } from "./Measured.ts"
 
 /** What a measurement gave of one system: numbers in base units, and lines of pictures, by name. */
 export interface BenchResult {
@@ -22,6 +22,6 @@ export const measureBench = async (figure: Figure, bench: Bench, system: System,
       figure.claims.map(({ id, metric }) => [id, metric.kind === "bench" ? number(metric.number) : Number.NaN]),
     ),
     curves: figure.pictures.map((picture) => (picture.kind === "bench" ? (lines[picture.line] ?? []) : [])),
-    ...{ flowsTotal: 0, flowsFinished: 0, packetHops: 0, simulatedPs: 0, drops: 0, pauses: 0, seed: 0, digest: "" },
+    ...noRun,
   }
 }

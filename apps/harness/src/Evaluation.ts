@@ -1,5 +1,6 @@
 import type { Claim, Figure, Published, Scale, System, Unit } from "./Claim.ts"
-import { extentOf, type Measured } from "./Experiment.ts"
+import { extentOf } from "./Experiment.ts"
+import type { Measured } from "./Measured.ts"
 import { noiseOf } from "./Noise.ts"
 import { type Order, orderOf, toleranceOf, type Verdict, verdictOf } from "./Verdict.ts"
 

@@ -1,34 +1,14 @@
 import { createHash } from "node:crypto"
-import { type FlowEngine, NEVER } from "@rdmakit/protocol"
 import { controllers, loadScenario, type RunOutcome, ScenarioSimulation, slowdownsOf } from "@rdmakit/scenario"
 import { parseTime } from "@rdmakit/units"
 import { Effect, FileSystem, Layer, Path } from "effect"
 import { measureBench } from "./Bench.ts"
 import type { Extent, Figure, Scale, ScenarioPart, System } from "./Claim.ts"
-import { type Curve, curvesOf } from "./Curves.ts"
+import { curvesOf } from "./Curves.ts"
 import { type Finished, measure } from "./Measure.ts"
-import { type MeasuredPackets, measureOctets } from "./OctetMeasure.ts"
-import { Samples } from "./Samples.ts"
-
-/** What one system's run gave. */
-export interface Measured {
-  readonly figure: string
-  readonly system: string
-  /** By the ids of claims: the claim's metric of this system; NaN where there is nothing to measure. */
-  readonly values: Readonly<Record<string, number>>
-  /** By the place of the figure's pictures. */
-  readonly curves: ReadonlyArray<Curve>
-  readonly flowsTotal: number
-  readonly flowsFinished: number
-  readonly packetHops: number
-  readonly simulatedPs: number
-  readonly drops: number
-  readonly pauses: number
-  readonly seed: number
-  readonly digest: string
-  /** Of a format: its packets, part by part. */
-  readonly packets?: MeasuredPackets
-}
+import type { Measured, RunCounts } from "./Measured.ts"
+import { measureOctets } from "./OctetMeasure.ts"
+import { acknowledgedBytes, Samples } from "./Samples.ts"
 
 const BATCH = 1 << 20
 
@@ -136,17 +116,14 @@ const runToEnd = async (figure: Figure, system: System, scale: Scale, point?: Po
 }
 
 /** What all flows together have been acknowledged of their bytes by the end. */
-const acknowledgedBytesOf = ({ world: { flows, endpoints } }: ScenarioSimulation): number => {
+const acknowledgedBytesOf = ({ world }: ScenarioSimulation): number => {
   let bytes = 0
-  for (let flow = 0; flow < flows.count; flow++) {
-    const requester = endpoints.at(2 * flow) as FlowEngine | undefined
-    bytes += flows.finished[flow] !== NEVER ? flows.bytes[flow]! : (requester?.bytesAcknowledged ?? 0)
-  }
+  for (let flow = 0; flow < world.flows.count; flow++) bytes += acknowledgedBytes(world, flow)
   return bytes
 }
 
 /** What is told of runs beside their measures, all together. */
-const countsOf = (outcomes: ReadonlyArray<RunOutcome>) => {
+const countsOf = (outcomes: ReadonlyArray<RunOutcome>): RunCounts => {
   const sum = (value: (outcome: RunOutcome) => number): number =>
     outcomes.reduce((total, outcome) => total + value(outcome), 0)
   return {

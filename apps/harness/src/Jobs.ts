@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads"
 import type { Figure, Scale } from "./Claim.ts"
-import { type Measured, runSystem } from "./Experiment.ts"
+import { runSystem } from "./Experiment.ts"
+import type { Measured } from "./Measured.ts"
 
 /** One run: a system of a figure. */
 export interface Job {

@@ -1,5 +1,5 @@
 import type { Figure, Metric, System } from "./Claim.ts"
-import type { Measured } from "./Experiment.ts"
+import { type Measured, noRun } from "./Measured.ts"
 import { besidePayload, type LinePacket, packetsOf, type WireFormat } from "./Octets.ts"
 
 /** Packets of a format that stand for all. */
@@ -29,7 +29,7 @@ export const measureOctets = (figure: Figure, { name, format }: System): Measure
     system: name,
     values: Object.fromEntries(figure.claims.map(({ id, metric }) => [id, measureOf(metric, format, mtu)])),
     curves: figure.pictures.map(() => SIZES.map((bytes) => [bytes, share(bytes)] as const)),
-    ...{ flowsTotal: 0, flowsFinished: 0, packetHops: 0, simulatedPs: 0, drops: 0, pauses: 0, seed: 0, digest: "" },
+    ...noRun,
     packets: { only: packetsOf(format, SHORT_BYTES, mtu)[0]!, middle: middleOf(format, mtu) },
   }
 }

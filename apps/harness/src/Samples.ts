@@ -1,13 +1,18 @@
 import type { Run, Watch, World } from "@rdmakit/fabric"
 import { Histogram } from "@rdmakit/metrics"
-import { NEVER, type Time } from "@rdmakit/protocol"
+import { type FlowEngine, NEVER, type Time } from "@rdmakit/protocol"
 import { parseTime } from "@rdmakit/units"
 import type { Probe } from "./Claim.ts"
 
 /** Queue lengths of many ports together are kept to 0.1 %. */
 const DIGITS = 3
 
-type Sampled = { readonly bytesAcknowledged: number }
+/** Bytes of a flow that have been acknowledged so far. */
+export const acknowledgedBytes = ({ flows, endpoints }: World, flow: number): number => {
+  if (flows.finished[flow] !== NEVER) return flows.bytes[flow]!
+  const requester = endpoints.at(2 * flow) as FlowEngine | undefined
+  return requester?.bytesAcknowledged ?? 0
+}
 
 /** Samples what a figure shows, between events, and changes nothing about the run. Times are after the first start. */
 export class Samples implements Watch {
@@ -73,7 +78,7 @@ export class Samples implements Watch {
   }
 
   private sample(): void {
-    const { kernel, flows, endpoints } = this.world
+    const { kernel } = this.world
     for (const port of this.ports) {
       const bytes = kernel.queueBytes(port) - kernel.queueBytesOf(port, 0)
       if (this.single) {
@@ -81,11 +86,8 @@ export class Samples implements Watch {
         this.sentBytes.push(kernel.sentBytes(port))
       } else this.distribution.record(bytes, 1)
     }
-    for (const [index, flow] of this.flows.entries()) {
-      const done = flows.finished[flow] !== NEVER
-      const requester = endpoints.at(2 * flow) as unknown as Sampled | undefined
-      this.acknowledged[index]!.push(done ? flows.bytes[flow]! : (requester?.bytesAcknowledged ?? 0))
-    }
+    for (const [index, flow] of this.flows.entries())
+      this.acknowledged[index]!.push(acknowledgedBytes(this.world, flow))
   }
 }
 

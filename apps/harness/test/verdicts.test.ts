@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { Claim } from "../src/Claim.ts"
 import { evaluate, tallyOf } from "../src/Evaluation.ts"
-import type { Measured } from "../src/Experiment.ts"
+import type { Measured } from "../src/Measured.ts"
 import { orderOf, verdictOf } from "../src/Verdict.ts"
 
 const base: Claim = {
