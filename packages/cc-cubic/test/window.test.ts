@@ -120,6 +120,13 @@ describe.each(["newreno", "cubic"] as const)("%s, what every TCP does", (variant
     expect(controller.window).toBeLessThan(window)
   })
 
+  it("is cut to the share that is asked for", () => {
+    const sender = new Sender(make({ variant, beta: 0.8, initialWindowBytes: 100_000 }))
+    sender.acks(1)
+    sender.controller.onLoss(0, false)
+    expect(sender.segments()).toBeCloseTo(0.8 * 101, 9)
+  })
+
   it("stops at the ceiling, and at two segments of threshold", () => {
     const low = new Sender(make({ variant, maxWindowBytes: 15_500 }))
     low.acks(100)
@@ -192,6 +199,18 @@ describe("cubic, avoidance (RFC 9438 §4)", () => {
     // 70 segments, within a nanosecond: the cube has not moved.
     sender.acks(70, 10)
     expect(sender.segments()).toBeCloseTo(70 + (3 * 0.3) / 1.7, 2)
+  })
+
+  it("K = ∛((W_max − cwnd) / C): half of it with eight times the C", () => {
+    const k = (c: number): number => {
+      const sender = new Sender(make({ variant: "cubic", c, initialWindowBytes: 100_000 }))
+      sender.acks(1)
+      sender.controller.onLoss(0, false)
+      sender.acks(102)
+      return sender.controller.metrics().kSeconds!
+    }
+    expect(k(0.4)).toBeGreaterThan(4)
+    expect(k(0.4) / k(3.2)).toBeCloseTo(2, 6)
   })
 
   it("yields to others when it had not come back (§4.7)", () => {

@@ -208,3 +208,20 @@ describe("dcqcn/ns3", () => {
     expect(clock.controller.metrics().targetRateBps).toBe(target + 220e6)
   })
 })
+
+describe("dcqcn/ns3, options", () => {
+  it("ALPHA_RESUME_INTERVAL and RATE_DECREASE_INTERVAL", () => {
+    const clock = start({ alphaResumeIntervalPs: 2 * US, rateDecreaseIntervalPs: 8 * US })
+    clock.mark(10 * US)
+    expect([...clock.controller.timers!.due]).toEqual([12 * US, 18 * US + NS, Infinity])
+  })
+
+  it("RATE_AI and RATE_HAI: the target after fast recovery, and after one additive increase", () => {
+    const steps = { rpTimerPs: 10 * US, additiveIncreaseBps: 1e9, hyperIncreaseBps: 4e9 }
+    const clock = start({ ...steps, rateOnFirstCnp: 0.5 })
+    clock.mark(0)
+    // The cut is at 4.001 µs, increases each 10 µs from there.
+    const targets = [14, 24, 34].map((time) => clock.runTo(time * US + 2 * NS).controller.metrics().targetRateBps)
+    expect(targets).toEqual([50e9, 51e9, 55e9])
+  })
+})

@@ -195,3 +195,29 @@ describe("what is a notification", () => {
     expect(controller.metrics().notifications).toBe(0)
   })
 })
+
+describe("dcqcn/paper, options", () => {
+  it("initialAlpha, increaseTimerPs: the first cut, and when the rate rises", () => {
+    const clock = start({ initialAlpha: 0.5, increaseTimerPs: 20 * US })
+    clock.cnp(0)
+    expect(gbps(clock.controller)).toBe(30)
+    expect([...clock.controller.timers!.due]).toEqual([55 * US, 20 * US])
+  })
+
+  it("cnpIntervalPs: marks within it are one notification", () => {
+    const { controller } = start({ cnpIntervalPs: 10 * US })
+    const taken = [0, 9.999, 10, 19.999].map((time) => controller.onAck(time * US, ack(true)))
+    expect(taken).toEqual([true, false, true, false])
+    expect(controller.metrics().notifications).toBe(2)
+  })
+
+  it("additiveIncreaseBps and hyperIncreaseBps: by one counter, then by both", () => {
+    const steps = { fastRecoverySteps: 0, byteCounterBytes: 1000, additiveIncreaseBps: 1e9, hyperIncreaseBps: 4e9 }
+    const clock = twiceCut(steps)
+    clock.controller.onSent(1 * US, 1000)
+    // The target from 20 to 21 Gb/s, and half the way there.
+    expect(gbps(clock.controller)).toBe(15.5)
+    clock.runTo(56 * US)
+    expect(gbps(clock.controller)).toBe((15.5 + 25) / 2)
+  })
+})

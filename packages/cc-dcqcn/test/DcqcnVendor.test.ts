@@ -219,3 +219,20 @@ describe("dcqcn/vendor", () => {
     expect(windows).toEqual([Infinity, 100_000, 75_000])
   })
 })
+
+describe("dcqcn/vendor, options", () => {
+  it("rate_reduce_monitor_period and rpg_time_reset: when the rate is cut, and when it rises", () => {
+    const clock = twice({ rateReduceMonitorPeriodPs: 10 * US, rpgTimeResetPs: 50 * US })
+    expect([clock.controller.timers!.due[CUT], clock.controller.timers!.due[INCREASE]]).toEqual([10 * US, 50 * US])
+  })
+
+  it("rpg_threshold: increases of fast recovery before rpg_ai_rate", () => {
+    const rates = [0, 1].map((rpgThreshold) => {
+      const clock = start({ rateToSetOnFirstCnpBps: 80e9, rpgThreshold, rpgAiRateBps: 1e9 })
+      clock.cnp(0)
+      clock.runTo(300 * US)
+      return gbps(clock.controller)
+    })
+    expect(rates).toEqual([80.5, 80])
+  })
+})

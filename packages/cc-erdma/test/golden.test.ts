@@ -136,6 +136,21 @@ describe.each(["rtt", "ecn"] as const)("hpcc by %s, losses", (variant) => {
     expect([controller.window, controller.rate]).toEqual([100, 0.1e9])
   })
 
+  it("keep to the floor that is given, which is never above the bandwidth-delay product", () => {
+    const windows = [5000, 1e9].map((minWindowBytes) => {
+      const controller = make({ variant, minWindowBytes })
+      for (let index = 0; index < 20; index++) controller.onLoss(0, true)
+      return controller.window
+    })
+    expect(windows).toEqual([5000, 100_000])
+  })
+
+  it("the window reaches up to the target's share of the bandwidth-delay product", () => {
+    const controller = make({ variant, target: 1.5 })
+    controller.onAck(8 * US, ack(1000, 100_000, 8 * US))
+    expect(controller.window).toBe(150_000)
+  })
+
   it("has a rate and no window where the run gives none", () => {
     const controller = hpccFamily({ variant }).make(0, { ...path, windowBytes: 0 })
     controller.onLoss(0, true)

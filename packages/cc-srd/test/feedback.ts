@@ -28,8 +28,8 @@ const ack = (sequence: number, sent: number, rttPs: number, pathId: number): Ack
 })
 
 /**
- * A sender that always has in flight what it may, through a network as wide as that takes, and paths that take turns, each with a queueing delay of its own that
- * stays as it is whatever is sent.
+ * A sender that always has in flight what it may, through a network as wide as that takes, and paths that take turns, each
+ * with a queueing delay of its own that stays as it is whatever is sent.
  */
 export class Feedback {
   /** The first acknowledgement comes a round trip after the start. */

@@ -78,6 +78,33 @@ describe("what may be in flight", () => {
     expect(after - before).toBeLessThan(6 * INCREASE)
   })
 
+  it("aims at the delay, starts to hurry and tells what falls behind as its options say", () => {
+    const inFlight = (options: SrdControlOptions, queueUs: number, sentFor = 1): number => {
+      const paths = feedback(options)
+      paths.acks(5000, [queueUs], sentFor)
+      return paths.inFlightBytes
+    }
+    // 6 µs are above half of the base RTT, and below all of it.
+    expect(inFlight({}, 6)).toBeLessThan(100_000)
+    expect(inFlight({ targetShare: 1 }, 6)).toBe(200_000)
+    // Less comes through than leaves: no reason to wait where a share of nothing is enough.
+    expect(inFlight({}, 0, 1.5)).toBeLessThan(200_000)
+    expect(inFlight({ keepsUp: 0 }, 0, 1.5)).toBe(200_000)
+    const grown = (fastAfterRounds: number): number => {
+      const paths = feedback({ fastAfterRounds, mostShare: 1000 })
+      for (let round = 0; round < 10; round++) paths.acks(Math.round(paths.inFlightBytes / 1000), [0])
+      return (paths.inFlightBytes - 100_000) / INCREASE
+    }
+    expect(grown(100)).toBeCloseTo(10, 0)
+    expect(grown(0)).toBeGreaterThan(2 * grown(5))
+  })
+
+  it("keeps what it is told to at least", () => {
+    const choked = feedback({ leastPackets: 2, increaseShare: 1e-9, beta: 1 })
+    choked.acks(5000, [4000])
+    expect([choked.inFlightBytes, choked.controller.window]).toEqual([2000, 3000])
+  })
+
   it("is none of a loss's business; after a timeout one packet goes at a time until something comes", () => {
     const { controller } = feedback()
     expect(controller.onLoss(0, false)).toBe(false)

@@ -60,6 +60,31 @@ describe("timely/paper, Algorithm 1", () => {
     expectRate(controller, 90.9 * 0.975 + 0.1)
   })
 
+  it("T_low and T_high decide which law holds", () => {
+    const rising = (lowThresholdPs: number): Controller => {
+      const controller = make({ alpha: 1, lowThresholdPs })
+      complete(controller, 30_000, 625_000, 60_000, 65_000)
+      return controller
+    }
+    // From 90 Gb/s δ, then a gradient of 0.25, or another δ.
+    expectRate(rising(50e6), 90.1 * 0.875)
+    expectRate(rising(70e6), 90.2)
+    const above = (highThresholdPs: number): Controller => {
+      const controller = make({ alpha: 1, highThresholdPs })
+      complete(controller, 30_000, 625_000)
+      return controller
+    }
+    // 1 − 0.5·(1 − 600/625), or half for a gradient of 29.75.
+    expectRate(above(600e6), 98)
+    expectRate(above(1000e6), 50)
+  })
+
+  it("hyper-active increase: after so many, by so many δ", () => {
+    const controller = make({ alpha: 1, hyperAfter: 2, hyperFactor: 3 })
+    complete(controller, 30_000, 625_000, 60_000, 60_000, 60_000)
+    expectRate(controller, 90 + 0.1 + 0.3 + 0.3)
+  })
+
   it("no step more than halves the rate, unless it may (B40)", () => {
     // 60 → 160 µs: diff 50 µs; gradient 2.5; 1 − 1.25 is below 0.
     const controller = make()

@@ -15,3 +15,8 @@ it("timeouts follow a slow path, but for those that are given", () => {
   expect(erdmaStream({ controller, timeoutSlackPs: 5 }).followsPath).toEqual(["initialTimeoutPs", "mostTimeoutPs"])
   expect(erdmaStream({ controller, initialTimeoutPs: 5, mostTimeoutPs: 9 }).followsPath).toEqual(["granularityPs"])
 })
+
+it("retries and acknowledgements are the stream's", () => {
+  expect(erdmaStream({ controller })).toMatchObject({ retryCount: 15, ackEvery: 1 })
+  expect(erdmaStream({ controller, retryCount: 3, ackEvery: 4 })).toMatchObject({ retryCount: 3, ackEvery: 4 })
+})

@@ -2,7 +2,7 @@ import type { Crossing } from "@rdmakit/conformance"
 import { Ecn, Opcode } from "@rdmakit/packet"
 import type { ControllerFactory } from "@rdmakit/protocol"
 import { describe, expect, it } from "vitest"
-import type { TcpTransportOptions } from "../src/index.ts"
+import { type TcpTransportOptions, tcpFraming } from "../src/index.ts"
 import { connect, fixedWindow } from "./connection.ts"
 
 const MS = 1e9
@@ -234,6 +234,31 @@ describe("probes in recovery", () => {
     expect(probed.timeouts).toBe(0)
     expect(probed.probes).toBeGreaterThan(0)
     expect(probed.time).toBeLessThan(1 * MS)
+  })
+})
+
+describe("framing", () => {
+  it("is what segments and acknowledgements take beside the payload", () => {
+    const framing = { ...tcpFraming, dataBytes: 150, ackBytes: 120, leastBytes: 200 }
+    const { pair } = connect({ options: { framing } })
+    pair.command(0, { message: 0, writeBytes: 1005 })
+    pair.run()
+    expect(dataOf(pair.sent).map(({ wireBytes }) => wireBytes)).toEqual([1150, 200])
+    const acks = pair.sent.filter(({ opcode }) => opcode === Opcode.Acknowledge)
+    expect(new Set(acks.map(({ wireBytes }) => wireBytes))).toEqual(new Set([120]))
+  })
+})
+
+describe("room for segments out of order", () => {
+  it.each([
+    [2, 9],
+    [2 ** 20, 1],
+  ])("of %i: %i are sent again where the first of ten is lost", (reorderSegments, retransmissions) => {
+    const { ends, pair } = connect({ options: { controller: fixedWindow(10_000), reorderSegments }, path: losing(0) })
+    pair.command(0, { message: 0, writeBytes: 10_000 })
+    pair.run()
+    expect(pair.events.map(({ event }) => event.type)).toEqual(["completed"])
+    expect(ends[0].retransmissions).toBe(retransmissions)
   })
 })
 

@@ -27,6 +27,14 @@ it("grow with the time that segments take on slow links, but for those that are 
   })
 })
 
+it("follow the path where they are told to, be they given or not", () => {
+  expect(onPath(1e3, 26_000 * MS, { followsPath: ["initialTimeoutPs"], initialTimeoutPs: 2 * MS })).toMatchObject({
+    granularityPs: 0,
+    initialTimeoutPs: 208_000 * MS,
+    mostTimeoutPs: 120_000 * MS,
+  })
+})
+
 it.each([
   [1000, 40],
   // 16 frames of 8,090 bytes at 10 Gb/s take longer than two round trips.
