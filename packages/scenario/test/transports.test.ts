@@ -31,6 +31,43 @@ flows: [{ from: 0..7, to: 8, size: 1MB }]
 switch: { lossless: false, buffer: 1MiB, headroom: 0, ecn: false }
 `
 
+describe("transport: rc", () => {
+  it("has its fields under the names of the connection's settings", async () => {
+    const given = async (section: string) => {
+      const result = await attempt(`${star}transport: { ${section} }`)
+      if (Result.isFailure(result)) throw result.failure
+      return result.success.network.transport
+    }
+    const common = "mtu: 4KiB, framing: rocev2, baseRtt: pair, ackEvery: 2, nakInterval: 3us, ackDuplicates: false"
+    const rest = "ackTimeout: 4ms, retryCount: 5, repace: true"
+    const settings = {
+      mtuBytes: 4096,
+      framing: "rocev2",
+      baseRtt: "pair",
+      ackEvery: 2,
+      nakIntervalPs: 3e6,
+      ackDuplicates: false,
+      ackTimeoutPs: 4e9,
+      retryCount: 5,
+      repace: true,
+    }
+    expect(await given(`${common}, ${rest}, recovery: go-back-0, restartSize: 4MiB`)).toEqual({
+      ...settings,
+      recovery: "go-back-0",
+      restartBytes: 4 * 2 ** 20,
+    })
+    const selective = "bdpPackets: 9, reorderPackets: 99, ackTimeoutHigh: 8ms, ackTimeoutFewPackets: 6"
+    expect(await given(`${common}, ${rest}, recovery: selective-repeat, ${selective}`)).toEqual({
+      ...settings,
+      recovery: "selective-repeat",
+      bdpPackets: 9,
+      reorderPackets: 99,
+      ackTimeoutHighPs: 8e9,
+      ackTimeoutFewPackets: 6,
+    })
+  })
+})
+
 describe("transport: tcp", () => {
   it("carries flows over a network that drops, with CUBIC where nothing else is asked for", async () => {
     const { inputs, outcome } = await run(`${star}transport: { name: tcp, options: { leastTimeoutPs: 5ms } }`)
@@ -43,6 +80,17 @@ describe("transport: tcp", () => {
     const { outcome } = await run(`${star}transport: { name: tcp, options: { leastTimeoutPs: 5ms } }
 controller: { name: ${name} }`)
     expect(outcome).toMatchObject({ flowsFinished: 8, unfinished: [] })
+  })
+
+  it("goes on at once under HPCC where windows have no room for two segments", { timeout: 30_000 }, async () => {
+    const { outcome } = await run(`topology: { builder: star, hosts: 65, link: { rate: 100Gbps, delay: 1us } }
+flows: [{ from: 0..63, to: 64, size: 100KB }]
+switch: { lossless: false, buffer: 64MiB }
+controller: { name: hpcc }
+transport: { name: tcp }`)
+    expect(outcome).toMatchObject({ flowsFinished: 64, unfinished: [], dropsByReason: {} })
+    // 0.5 ms at line rate; a delayed acknowledgement alone takes 40.
+    expect(outcome.simulatedPs).toBeLessThan(2e9)
   })
 
   it("refuses names, fields of rc, and options that are none or out of range", async () => {
