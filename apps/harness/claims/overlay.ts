@@ -1,4 +1,4 @@
-import type { Claim, Figure, Published, System } from "../src/Claim.ts"
+import type { Claim, Figure, Published, Scale, System } from "../src/Claim.ts"
 import { type HostStages, type LatencySetting, latenciesOf } from "../src/Latency.ts"
 import { statistic } from "../src/Measure.ts"
 
@@ -54,7 +54,7 @@ const statistics = [
 ] as const
 const SHARES = statistics.map(([name]) => name).filter((name) => name.startsWith("p"))
 
-const bench = ({ name }: System, scale: "quick" | "full") => {
+const bench = ({ name }: System, scale: Scale) => {
   const host = stacks[name]!
   const { whole, network } = latenciesOf(setting, host, scale)
   const numbers: Record<string, number> = { quiet: statistic(latenciesOf(quiet, host, scale).whole, "mean") }

@@ -4,12 +4,13 @@ import type { FlowTransport } from "@rdmakit/protocol"
 import { erdmaFlows, throughVxlan, vxlanFraming } from "@rdmakit/transport-erdma"
 import { tcpConfig, tcpFlows, tcpFraming } from "@rdmakit/transport-tcp"
 import { log, NEVER, parseTime, SECOND, type Time, uniform } from "@rdmakit/units"
+import type { Scale } from "./Claim.ts"
 import { type Departure, type Host, TwoHosts } from "./TwoHosts.ts"
 
 /** A line between two hosts, and what goes over it. */
 export interface LatencySetting {
   readonly messageBytes: number
-  readonly messages: Readonly<Record<"quick" | "full", number>>
+  readonly messages: Readonly<Record<Scale, number>>
   readonly rateBps: number
   /** One way, what a packet waits on top of it, exponential, and the share that is lost. */
   readonly delay: string
@@ -44,7 +45,7 @@ const MESSAGES_A_CONNECTION = 10_000
  * Messages go to and fro between two hosts, one at a time; a latency is half of a round trip, as in pingpongs. Messages of
  * a connection follow each other, so that its round trip is known when one is lost.
  */
-export const latenciesOf = (setting: LatencySetting, host: HostStages, scale: "quick" | "full"): Latencies => {
+export const latenciesOf = (setting: LatencySetting, host: HostStages, scale: Scale): Latencies => {
   const messages = setting.messages[scale]
   const whole = new Float64Array(messages)
   const hostPs = stagesPs(host.send) + stagesPs(host.receive)
