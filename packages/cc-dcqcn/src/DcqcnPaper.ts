@@ -1,9 +1,9 @@
-import { DOUBLE_ZERO, type PathInfo, type Time } from "@rdmakit/protocol"
+import type { PathInfo, Time } from "@rdmakit/protocol"
+import { CountingReactionPoint, INCREASE } from "./CountingReactionPoint.ts"
 import type { DcqcnPaperOptions } from "./DcqcnOptions.ts"
-import { ReactionPoint, type ReactionPointConstants, reactionPointConstants } from "./ReactionPoint.ts"
+import { type ReactionPointConstants, reactionPointConstants } from "./ReactionPoint.ts"
 
 const ALPHA = 0
-const INCREASE = 1
 
 /** The options with their defaults, at one line rate. */
 export interface DcqcnPaperConstants extends ReactionPointConstants {
@@ -41,18 +41,11 @@ export const dcqcnPaperConstants = (options: DcqcnPaperOptions, lineRateBps: num
  *
  * Back at line rate the counters stand still: they start anew with the next notification anyway.
  */
-export class DcqcnPaper extends ReactionPoint {
+export class DcqcnPaper extends CountingReactionPoint {
   private readonly constants: DcqcnPaperConstants
-  private targetRateBps: number = 0
-  private alpha: number = DOUBLE_ZERO
-  /** T and BC of the paper. */
-  private timerCount = 0
-  private byteCount = 0
-  private bytes = 0
-  private limited = false
 
   constructor(constants: DcqcnPaperConstants, path: PathInfo) {
-    super(constants, path, 2)
+    super(constants, path)
     this.constants = constants
     this.targetRateBps = constants.lineRateBps
     this.alpha = constants.initialAlpha
@@ -64,23 +57,14 @@ export class DcqcnPaper extends ReactionPoint {
     this.targetRateBps = this.rate
     this.setRate(Math.max(minRateBps, this.rate * (1 - (cutFirst ? this.alpha : raised) / 2)))
     this.alpha = raised
-    this.timerCount = 0
-    this.byteCount = 0
-    this.bytes = 0
-    this.limited = true
     this.cuts++
     this.timers.set(ALPHA, now + alphaTimerPs)
-    this.timers.set(INCREASE, now + increaseTimerPs)
+    this.restartCounters(now, increaseTimerPs)
     return true
   }
 
   override onSent(_now: Time, bytes: number): void {
-    const { byteCounterBytes } = this.constants
-    if (!this.limited || byteCounterBytes === 0) return
-    this.bytes += bytes
-    if (this.bytes < byteCounterBytes) return
-    // One packet is one increase at most.
-    this.bytes %= byteCounterBytes
+    if (!this.completesStretch(bytes, this.constants.byteCounterBytes)) return
     this.byteCount++
     this.increase()
   }
@@ -98,18 +82,6 @@ export class DcqcnPaper extends ReactionPoint {
     return true
   }
 
-  metrics(): Readonly<Record<string, number>> {
-    return {
-      alpha: this.alpha,
-      targetRateBps: this.targetRateBps,
-      timerCount: this.timerCount,
-      byteCount: this.byteCount,
-      notifications: this.notifications,
-      cuts: this.cuts,
-      increases: this.increases,
-    }
-  }
-
   private increase(): void {
     const { additiveIncreaseBps, hyperIncreaseBps, lineRateBps, steps } = this.constants
     const { byteCount, timerCount } = this
@@ -117,15 +89,6 @@ export class DcqcnPaper extends ReactionPoint {
     if (least > steps) this.targetRateBps += (least - steps) * hyperIncreaseBps
     else if (Math.max(timerCount, byteCount) >= steps) this.targetRateBps += additiveIncreaseBps
     if (this.targetRateBps > lineRateBps) this.targetRateBps = lineRateBps
-    this.increases++
-    const rate = (this.targetRateBps + this.rate) / 2
-    // Halving the distance never quite gets there.
-    if (lineRateBps - rate >= 1) {
-      this.setRate(rate)
-      return
-    }
-    this.setRate(lineRateBps)
-    this.limited = false
-    this.timers.cancel(INCREASE)
+    this.approachTarget(lineRateBps)
   }
 }

@@ -1,9 +1,9 @@
-import { DOUBLE_ZERO, NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
+import { NEVER, type PathInfo, type Time } from "@rdmakit/protocol"
+import { CountingReactionPoint, INCREASE } from "./CountingReactionPoint.ts"
 import type { DcqcnVendorOptions } from "./DcqcnOptions.ts"
-import { ReactionPoint, type ReactionPointConstants, reactionPointConstants } from "./ReactionPoint.ts"
+import { type ReactionPointConstants, reactionPointConstants } from "./ReactionPoint.ts"
 
 const CUT = 0
-const INCREASE = 1
 
 /** The options with their defaults, at one line rate. */
 export interface DcqcnVendorConstants extends ReactionPointConstants {
@@ -59,25 +59,19 @@ export const dcqcnVendorConstants = (options: DcqcnVendorOptions, lineRateBps: n
  * counter raise the rate: `threshold` times by fast recovery, then by rpg_ai_rate, and by rpg_hai_rate once both have
  * counted more.
  *
- * Periods in which nothing happens cost nothing: α is worked out when it is needed, and a cut has a timer only once a
- * notification has come.
+ * Periods in which nothing happens cost nothing: α is worked out when it is needed, of which `metrics` has the last, and a
+ * cut has a timer only once a notification has come.
  */
-export class DcqcnVendor extends ReactionPoint {
+export class DcqcnVendor extends CountingReactionPoint {
   private readonly constants: DcqcnVendorConstants
-  private targetRateBps: number = 0
-  private alpha: number = DOUBLE_ZERO
   /** End of the last period that is in `alpha`. */
   private alphaPs: number = 0
   private alphaNotified = false
   /** When the first period between cuts began: the time of the first notification. */
   private firstPs: number = -1
-  private timerCount = 0
-  private byteCount = 0
-  private bytes = 0
-  private limited = false
 
   constructor(constants: DcqcnVendorConstants, path: PathInfo) {
-    super(constants, path, 2)
+    super(constants, path)
     this.constants = constants
     this.alpha = constants.initialAlpha
     this.targetRateBps = constants.maxRateBps
@@ -91,7 +85,7 @@ export class DcqcnVendor extends ReactionPoint {
       this.alphaPs = now
       this.targetRateBps = constants.firstRateBps
       this.setRate(constants.firstRateBps)
-      this.restartIncreases(now)
+      this.restartCounters(now, constants.increasePeriodPs)
       this.cuts++
       return true
     }
@@ -105,12 +99,7 @@ export class DcqcnVendor extends ReactionPoint {
   }
 
   override onSent(_now: Time, bytes: number): void {
-    const { byteResetBytes } = this.constants
-    if (!this.limited || byteResetBytes === 0) return
-    this.bytes += bytes
-    if (this.bytes < byteResetBytes) return
-    // One packet is one increase at most.
-    this.bytes %= byteResetBytes
+    if (!this.completesStretch(bytes, this.constants.byteResetBytes)) return
     this.increase()
     this.byteCount++
   }
@@ -128,35 +117,15 @@ export class DcqcnVendor extends ReactionPoint {
     return true
   }
 
-  /** α is that of the last time it was needed. */
-  metrics(): Readonly<Record<string, number>> {
-    return {
-      alpha: this.alpha,
-      targetRateBps: this.targetRateBps,
-      timerCount: this.timerCount,
-      byteCount: this.byteCount,
-      notifications: this.notifications,
-      cuts: this.cuts,
-      increases: this.increases,
-    }
-  }
-
   private cut(now: Time): void {
-    const { alphaFirst, alphaPeriodPs, clamps, clampsAfterTimer, leastFactor, minRateBps, share } = this.constants
+    const { alphaFirst, alphaPeriodPs, increasePeriodPs, clamps, clampsAfterTimer, leastFactor, minRateBps, share } =
+      this.constants
     const periods = (now - this.alphaPs) / alphaPeriodPs
     this.advanceAlpha(alphaFirst ? Math.floor(periods) : Math.ceil(periods) - 1)
     if (clamps || this.byteCount > 0 || (clampsAfterTimer && this.timerCount > 0)) this.targetRateBps = this.rate
     this.setRate(Math.max(minRateBps, this.rate * Math.max(leastFactor, 1 - this.alpha * share)))
-    this.restartIncreases(now)
+    this.restartCounters(now, increasePeriodPs)
     this.cuts++
-  }
-
-  private restartIncreases(now: Time): void {
-    this.timerCount = 0
-    this.byteCount = 0
-    this.bytes = 0
-    this.limited = true
-    this.timers.set(INCREASE, now + this.constants.increasePeriodPs)
   }
 
   /** Takes in `periods` that have ended: a notification, if any, came in the first of them. */
@@ -176,16 +145,7 @@ export class DcqcnVendor extends ReactionPoint {
     if (Math.min(this.timerCount, this.byteCount) > threshold) this.targetRateBps += hyperIncreaseBps
     else if (Math.max(this.timerCount, this.byteCount) >= threshold) this.targetRateBps += additiveIncreaseBps
     if (this.targetRateBps > maxRateBps) this.targetRateBps = maxRateBps
-    this.increases++
-    const rate = (this.rate + this.targetRateBps) / 2
-    // Halving the distance never quite gets there; once there, the counters stand still until the next cut.
-    if (maxRateBps - rate >= 1) {
-      this.setRate(rate)
-      return
-    }
-    this.setRate(maxRateBps)
-    this.limited = false
-    this.timers.cancel(INCREASE)
+    this.approachTarget(maxRateBps)
   }
 }
 
