@@ -137,7 +137,7 @@ const simulationOf = (text: string, durationPs: number): Ns3Simulation => {
     topology: ns3TopologyOf(graph),
     graph,
     ports,
-    routes: new Routes(graph, ports, { order: "descending", parallel: "last" }),
+    routes: new Routes(graph, ports, { order: "breadth-first", parallel: "last" }),
     flows: ns3FlowsOf(
       poissonFlows({
         hosts: [...hostsOf(graph)],

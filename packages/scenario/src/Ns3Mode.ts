@@ -25,8 +25,8 @@ import { GlibcRandom, ns3TxNanoseconds, StreamSequence } from "@rdmakit/units"
 import { ns3HeadroomBytes } from "./Ns3Checks.ts"
 import { FIRST_RUN, ns3Losses, ns3LossVariables, RNG_SEED } from "./Ns3Losses.ts"
 
-/** The next hops of the HPCC simulator: descending, one link between two nodes. */
-export const ns3Routes = { order: "descending", parallel: "last" } as const
+/** The next hops of the HPCC simulator: as its search comes by them, one link between two nodes. */
+export const ns3Routes = { order: "breadth-first", parallel: "last" } as const
 
 const NS = 1000
 /** NACKs for one gap come at most this often (RdmaHw, "NACK Generation Interval"). */

@@ -112,8 +112,8 @@ export interface Ns3PathDelay {
  * bdp = ⌊rtt · narrowest rate / 10⁹ / 8⌋.
  *
  * The simulator adds up along the predecessor that its breadth-first search finds first; here it is the first next
- * hop. Where equal-cost paths have equal links, as in any regular fabric, the sums are the same; where they differ,
- * so may the answers.
+ * hop. With routes in the order "breadth-first" that is the same one; else it need not be, and where equal-cost paths
+ * have different links, so may the answers.
  */
 export class Ns3Delays {
   private readonly sum: PathSum

@@ -6,9 +6,11 @@ import { TopologyError } from "./TopologyError.ts"
 export interface RoutesOptions {
   /**
    * How equal-cost next hops are ordered: by the number of the next node. A hash picks by position, so the order is
-   * part of the result. Default "ascending"; the public HPCC simulator for ns-3 has "descending" on its fat tree.
+   * part of the result. Default "ascending". "breadth-first": as a search from the destination comes by them that looks at
+   * neighbours in descending order, which is the public HPCC simulator's (CalculateRoute of third.cc) where its switches lie
+   * in memory as they were made, the last one first; on its fat tree it is "descending".
    */
-  readonly order?: "ascending" | "descending"
+  readonly order?: "ascending" | "descending" | "breadth-first"
   /**
    * What parallel links between two nodes mean. "all" (default): each is a next hop, in the order they were listed.
    * "last": only the last one listed exists for routing, up or down, as in the HPCC simulator, whose neighbour table
@@ -44,6 +46,8 @@ export class Routes {
   private readonly up: Uint8Array
   /** Links to walk from a (node, host) pair to that host, -1 when there is no way; [node · hosts + host position]. */
   private links: Int32Array
+  /** "breadth-first" only: when a search from a host came by a switch, laid out as `links`. */
+  private visits: Uint16Array | undefined
   /** Routable ports of each node in next-hop order, with where each node's begin. */
   private readonly ordered: Int32Array
   private readonly first: Int32Array
@@ -61,6 +65,7 @@ export class Routes {
       this.hostIndex = options.hostIndex
       this.up = options.up.slice()
       this.links = options.links
+      this.visits = options.visits
       this.start = options.start
       this.table = options.table
       this.maxHops = options.maxHops
@@ -74,6 +79,7 @@ export class Routes {
     for (let index = 0; index < this.hosts.length; index++) this.hostIndex[this.hosts[index]!] = index
     this.up = new Uint8Array(graph.links.length).fill(1)
     this.links = new Int32Array(0)
+    this.visits = options.order === "breadth-first" ? new Uint16Array(0) : undefined
     this.start = new Int32Array(0)
     this.first = new Int32Array(graph.nodes + 1)
     this.ordered = new Int32Array(ports.count)
@@ -154,7 +160,7 @@ export class Routes {
   }
 
   /** Sorts each node's ports once: ports to one neighbour stay in the order their links were listed. */
-  private order(order: "ascending" | "descending", parallel: "all" | "last"): void {
+  private order(order: NonNullable<RoutesOptions["order"]>, parallel: "all" | "last"): void {
     const sign = order === "ascending" ? 1 : -1
     let count = 0
     for (let node = 0; node < this.graph.nodes; node++) {
@@ -190,13 +196,18 @@ export class Routes {
     const links = new Int32Array(nodes * count)
     const queue = new Int32Array(nodes)
     const distance = new Int32Array(nodes)
+    const visits = this.visits === undefined ? undefined : new Uint16Array(nodes * count)
     let longest = 0
     for (let index = 0; index < count; index++) {
       if (like[index] !== index) continue
       longest = Math.max(longest, this.walk(hosts[index]!, distance, queue))
       setColumn(links, index, count, distance)
+      if (visits !== undefined) setVisits(visits, index, count, queue)
     }
-    for (let at = 0; at < nodes; at++) copyAlike(links, at * count, like)
+    for (let at = 0; at < nodes; at++) {
+      copyAlike(links, at * count, like)
+      if (visits !== undefined) copyAlike(visits, at * count, like)
+    }
     for (let index = 0; index < count; index++) {
       const other = like[index]!
       if (other === index) continue
@@ -204,6 +215,7 @@ export class Routes {
       links[hosts[index]! * count + index] = 0
     }
     this.links = links
+    this.visits = visits
     this.maxHops = longest > 0 ? longest - 1 : 0
   }
 
@@ -231,6 +243,7 @@ export class Routes {
    * Breadth first from a host, over links that are up; other hosts are leaves. Returns the distance of the furthest one.
    *
    * @param distance of each node, -1 without a way: written here
+   * @param queue as long as there are nodes; the switches in the order in which they come, after the host, and -1 at the end
    */
   private walk(origin: number, distance: Int32Array, queue: Int32Array): number {
     const { isSwitch } = this.graph
@@ -254,6 +267,7 @@ export class Routes {
         else longest = next
       }
     }
+    if (tail < queue.length) queue[tail] = -1
     return longest
   }
 
@@ -306,7 +320,22 @@ export class Routes {
       if (links[neighbour * hosts.length + index] !== nearer || up[port >> 1] === 0) continue
       if (isSwitch[neighbour] === 1 || neighbour === hosts[index]) table[count++] = port
     }
+    if (this.visits !== undefined && count - begin > 1) this.sortByVisit(this.visits, index, table, begin, count)
     return count
+  }
+
+  /** Sorts the next hops to a host by when the search from there came by them; few, and mostly in order. */
+  private sortByVisit(visits: Uint16Array, index: number, table: Int32Array, begin: number, end: number): void {
+    const columns = this.hosts.length
+    const node = this.ports.node
+    for (let i = begin + 1; i < end; i++) {
+      const port = table[i]!
+      const visit = visits[node[port ^ 1]! * columns + index]!
+      let at = i
+      for (; at > begin && visits[node[table[at - 1]! ^ 1]! * columns + index]! > visit; at--)
+        table[at] = table[at - 1]!
+      table[at] = port
+    }
   }
 }
 
@@ -323,9 +352,13 @@ const setColumn = (links: Int32Array, index: number, columns: number, values: In
   for (let at = 0; at < values.length; at++) links[at * columns + index] = values[at]!
 }
 
+const setVisits = (visits: Uint16Array, index: number, columns: number, queue: Int32Array): void => {
+  for (let at = 1; at < queue.length && queue[at]! >= 0; at++) visits[queue[at]! * columns + index] = at
+}
+
 /** Gives each host of a row what the host like it has there. */
-const copyAlike = (links: Int32Array, row: number, like: Int32Array): void => {
-  for (let index = 0; index < like.length; index++) links[row + index] = links[row + like[index]!]!
+const copyAlike = (matrix: Int32Array | Uint16Array, row: number, like: Int32Array): void => {
+  for (let index = 0; index < like.length; index++) matrix[row + index] = matrix[row + like[index]!]!
 }
 
 const grown = (table: Int32Array, needed: number): Int32Array<ArrayBuffer> => {

@@ -32,6 +32,35 @@ describe("Routes", () => {
     expect(route(graph).routes).toMatchObject({ maxHops: 1, version: 0 })
   })
 
+  it("orders next hops as the HPCC simulator's search comes by them (third.cc, CalculateRoute)", () => {
+    const builder = new GraphBuilder()
+    const [near, far] = builder.hosts(2) as [number, number]
+    const [edge, low, high, lower, higher, last] = builder.switches(6) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ]
+    for (const [a, b] of [
+      [near, edge],
+      [edge, low],
+      [edge, high],
+      [high, lower],
+      [low, higher],
+      [lower, last],
+      [higher, last],
+      [last, far],
+    ] as const)
+      builder.link(a, b)
+    const { routes } = route(builder.build(), { order: "breadth-first" })
+    // From `near` it looks at `high` before `low`, and so comes by `lower`, which hangs on `high`, before `higher`.
+    expect([...routes.nextHops(last, near)]).toEqual([2 * 5 + 1, 2 * 6 + 1])
+    // From `far` it looks at `higher` first, and so comes by `low` before `high`.
+    expect([...routes.nextHops(edge, far)]).toEqual([2 * 1, 2 * 2])
+  })
+
   it("never goes through a host", () => {
     const builder = new GraphBuilder()
     const [a, middle, b] = builder.hosts(3) as [number, number, number]
@@ -129,8 +158,22 @@ describe("Routes", () => {
     return distance
   }
 
+  /** The nodes that a search from a host looks at, in its order: the host and switches, each's neighbours descending. */
+  const searched = (graph: Graph, up: (link: number) => boolean, host: number): ReadonlyArray<number> => {
+    const queue = [host]
+    for (const now of queue) {
+      const neighbours = graph.links.flatMap(({ a, b }, index) =>
+        !up(index) ? [] : a === now ? [b] : b === now ? [a] : [],
+      )
+      for (const next of neighbours.sort((p, q) => q - p)) {
+        if (graph.isSwitch[next] === 1 && !queue.includes(next)) queue.push(next)
+      }
+    }
+    return queue
+  }
+
   it("agrees with plain relaxation on any graph, links up or down", () => {
-    const options = fc.constantFrom<RoutesOptions>({}, { order: "descending" })
+    const options = fc.constantFrom<RoutesOptions>({}, { order: "descending" }, { order: "breadth-first" })
     fc.assert(
       fc.property(graphs, fc.array(fc.nat(), { maxLength: 4 }), options, (graph, downs, options) => {
         const { ports, routes } = route(graph, options)
@@ -138,6 +181,7 @@ describe("Routes", () => {
         let longest = 0
         for (const host of routes.hosts) {
           const distance = distances(graph, (index) => routes.isUp(index), host)
+          const visits = searched(graph, (index) => routes.isUp(index), host)
           for (let node = 0; node < graph.nodes; node++) {
             const expected = distance[node]!
             expect(routes.distance(node, host)).toBe(Number.isFinite(expected) ? expected : -1)
@@ -148,7 +192,9 @@ describe("Routes", () => {
               return routes.isUp(port >> 1) && through && expected < graph.nodes && distance[next] === expected - 1
             })
             const sign = options.order === "descending" ? -1 : 1
-            nearer.sort((p, q) => sign * (ports.peerNode(p) - ports.peerNode(q)) || p - q)
+            const key =
+              options.order === "breadth-first" ? (next: number) => visits.indexOf(next) : (next: number) => next
+            nearer.sort((p, q) => sign * (key(ports.peerNode(p)) - key(ports.peerNode(q))) || p - q)
             expect([...routes.nextHops(node, host)]).toEqual(nearer)
           }
         }
