@@ -1,5 +1,5 @@
 import type { Ns3Note } from "./FormatError.ts"
-import { rateOf, timeOf } from "./Quantity.ts"
+import { ns3TimeNs, rateOf, timeOf } from "./Quantity.ts"
 import { Tokens } from "./Tokens.ts"
 
 /** Node ids are the middle 16 bits of an address. */
@@ -12,8 +12,10 @@ export interface Ns3Link {
   readonly b: number
   /** Bits/s, at least 1. */
   readonly rateBps: number
-  /** Picoseconds, exactly as written; the original keeps whole nanoseconds. */
+  /** Picoseconds, exactly as written. */
   readonly delayPs: number
+  /** Whole nanoseconds as the original keeps them, where it does not keep those of `delayPs`: 299 for "0.3us". */
+  readonly delayNs?: number
   /** Packet loss rate 0..1; 0: the config's ERROR_RATE_PER_LINK holds. */
   readonly lossRate: number
   /** Where it stands in the file; 0 for one made in code. */
@@ -104,10 +106,15 @@ const readLink = (tokens: Tokens, nodes: number): Ns3Link => {
   if (rateBps === 0) throw tokens.fault("rate", "a rate above zero")
   tokens.need("delay", "the delay of the link")
   const delayPs = timeOf(tokens, "delay")
+  const delayNs = ns3TimeNs(tokens.text(), delayPs)
   tokens.need("loss rate", "the loss rate of the link")
   const lossRate = tokens.decimal("loss rate", 0, 1)
-  return { a, b, rateBps, delayPs, lossRate, line }
+  return { a, b, rateBps, delayPs, ...(delayNs === Math.floor(delayPs / 1000) ? {} : { delayNs }), lossRate, line }
 }
+
+/** The delay of a link as the original keeps it, whole nanoseconds. */
+export const linkDelayNs = ({ delayPs, delayNs }: Pick<Ns3Link, "delayPs" | "delayNs">): number =>
+  delayNs ?? Math.floor(delayPs / 1000)
 
 const noteTwin = (tokens: Tokens, pairs: Map<number, number>, link: Ns3Link): void => {
   const pair = Math.min(link.a, link.b) * NODES_MAX + Math.max(link.a, link.b)

@@ -33,7 +33,7 @@ export { checkLinkRates, intRatesBps } from "./LinkRates.ts"
 export { isNodeIp, linkIp, nodeIp, nodeOfIp } from "./NodeAddress.ts"
 export { formatPfc, formatPfcLine, type PfcEvents, parsePfc } from "./Pfc.ts"
 export { formatQlen, parseQlen, type QlenDump, type QlenFile, type QlenPort } from "./Qlen.ts"
-export { formatTopology, type Ns3Link, type Ns3Topology, parseTopology, switchFlags } from "./Topology.ts"
+export { formatTopology, linkDelayNs, type Ns3Link, type Ns3Topology, parseTopology, switchFlags } from "./Topology.ts"
 export {
   readTr,
   type TrHeader,

@@ -4,6 +4,7 @@ import {
   formatNote,
   formatTopology,
   formatTraceList,
+  linkDelayNs,
   type Ns3Topology,
   parseTopology,
   parseTraceList,
@@ -30,6 +31,21 @@ describe("the simulator's topologies", () => {
     const { links } = parseTopology("2 0\r\n1\n0 1\n25000000000 0.001ms 1e-3", "t")
     expect(links).toEqual([{ a: 0, b: 1, rateBps: 25e9, delayPs: 1e6, lossRate: 1e-3, line: 3 }])
   })
+})
+
+test("delays in whole nanoseconds as the simulator's doubles make them (nstime.h, Time::FromDouble)", () => {
+  const written = ["0.3us", "1.2us", "1.5us", "0.001ms", "0.009ms", "0.0000003s", "1500ps", "2.7ns", "1000ns"]
+  const lines = written.map((delay) => `0 1 1Gbps ${delay} 0`).join("\n")
+  const { links } = parseTopology(`2 0 ${written.length}\n${lines}`, "t")
+  expect(links.map(linkDelayNs)).toEqual([299, 1199, 1500, 1000, 8999, 299, 1, 2, 1000])
+  expect(links.map(({ delayPs }) => delayPs)).toEqual([3e5, 12e5, 15e5, 1e6, 9e6, 3e5, 1500, 2700, 1e6])
+})
+
+test("rates as the simulator's doubles make them (DataRate::DoParse)", () => {
+  const written = ["4.1Gbps", "8.2Gb/s", "2.5Gbps", "4.1Mbps", "0.5GB/s", "100Gbps"]
+  const lines = written.map((rate) => `0 1 ${rate} 1us 0`).join("\n")
+  const { links } = parseTopology(`2 0 ${written.length}\n${lines}`, "t")
+  expect(links.map(({ rateBps }) => rateBps)).toEqual([4099999999, 8199999999, 2.5e9, 4099999, 4e9, 100e9])
 })
 
 describe("errors point at the word", () => {

@@ -15,7 +15,7 @@ const MIB = 1024 * 1024
 /** The headroom of a switch port as the HPCC simulator sets it: three bandwidth-delay products of its link. */
 export const ns3HeadroomBytes = (rateBps: number, delayPs: number): number => {
   const delayNs = Math.floor(delayPs / 1000)
-  return HEADROOM_PRODUCTS * Math.floor(mulDivFloor(rateBps, delayNs, 8) / 1e9)
+  return HEADROOM_PRODUCTS * mulDivFloor(rateBps, delayNs, 8e9)
 }
 
 /** Every rate of a link is one that the config has ECN thresholds for, and that HPCC's telemetry can name. */

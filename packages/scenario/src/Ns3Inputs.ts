@@ -1,6 +1,7 @@
 import {
   applyOverrides,
   type ConfigFile,
+  linkDelayNs,
   type Ns3Config,
   type Ns3Flows,
   Ns3FormatError,
@@ -126,7 +127,11 @@ const loadNamed = Effect.fnUntraced(function* (
   const graph: Graph = {
     nodes: topology.nodes,
     isSwitch: switchFlags(topology),
-    links: topology.links.map((link) => ({ ...link, lossRate: link.lossRate || config.errorRatePerLink })),
+    links: topology.links.map((link) => ({
+      ...link,
+      delayPs: linkDelayNs(link) * 1000,
+      lossRate: link.lossRate || config.errorRatePerLink,
+    })),
   }
   const hint = networkTooLarge(graph)
   if (hint !== undefined) {

@@ -296,7 +296,7 @@ function portBuffers(node: number, graph: Graph, ports: Ports): Array<PortBuffer
   return [...ports.portsOf(node)].map((port) => {
     const rateBps = ports.rateBps[port]!
     let thresholdShift = NIC_RATE_SHIFT
-    for (let rate = rateBps; rate > nicRateBps && thresholdShift > 0; rate /= 2) thresholdShift--
+    for (let rate = rateBps; rate > nicRateBps && thresholdShift > 0; rate = Math.floor(rate / 2)) thresholdShift--
     return { port, headroomBytes: ns3HeadroomBytes(rateBps, ports.delayPs[port]!), thresholdShift }
   })
 }

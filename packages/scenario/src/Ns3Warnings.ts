@@ -2,6 +2,7 @@ import {
   type ConfigEntry,
   type ConfigFile,
   idleEntries,
+  linkDelayNs,
   type Ns3Flows,
   type Ns3Note,
   type Ns3Topology,
@@ -36,12 +37,12 @@ export const topologyWarnings = (
   for (const link of topology.links) {
     linked[link.a] = linked[link.b] = 1
     const atSwitch = isSwitch[link.a] === 1 || isSwitch[link.b] === 1
-    if (atSwitch && ns3HeadroomBytes(link.rateBps, link.delayPs) < payloadBytes) short.push(link)
+    if (atSwitch && ns3HeadroomBytes(link.rateBps, linkDelayNs(link) * 1000) < payloadBytes) short.push(link)
   }
   const warnings: Array<Ns3Note> = []
   const [first] = short
   if (first !== undefined) {
-    const headroomBytes = ns3HeadroomBytes(first.rateBps, first.delayPs)
+    const headroomBytes = ns3HeadroomBytes(first.rateBps, linkDelayNs(first) * 1000)
     const others = short.length === 1 ? "" : `, and so it is with ${short.length - 1} more`
     const text = `link ${first.a}–${first.b} has a headroom of ${headroomBytes} bytes, less than one packet${others}: switches may drop although PFC pauses; the simulator keeps three times delay · rate`
     warnings.push({ file: topologyFile, line: first.line, column: 1, text })

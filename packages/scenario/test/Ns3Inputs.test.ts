@@ -54,6 +54,12 @@ describe("loadNs3Inputs", () => {
     expect(inputs.notes).toEqual([])
   })
 
+  it("gives links the delays of the simulator's clock, whole nanoseconds, and switches their headroom", async () => {
+    const { graph, topology } = await accepted({ topology: TOPOLOGY.replaceAll("1us", "1.2us") })
+    expect(graph.links.map((link) => link.delayPs)).toEqual([1_199_000, 1_199_000, 1_199_000])
+    expect(topology.links.map((link) => link.delayPs)).toEqual([1_200_000, 1_200_000, 1_200_000])
+  })
+
   it("gives links without a loss rate the one of the config", async () => {
     const { graph } = await accepted({})
     expect(graph.links.map((link) => link.lossRate)).toEqual([0.5, 0.5, 0.01])
