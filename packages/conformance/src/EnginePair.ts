@@ -1,5 +1,5 @@
 import { Layout, Opcode, Packet, type PacketPool } from "@rdmakit/packet"
-import { type Engine, NEVER, type Time } from "@rdmakit/protocol"
+import { type Engine, EVENTS_MAX, NEVER, type Time } from "@rdmakit/protocol"
 import { fail } from "./ContractViolation.ts"
 
 /** Which end of a pair. */
@@ -158,7 +158,9 @@ export class EnginePair<Command, Event> {
     while (this.transmit(end, engine)) {
       // Until nothing may leave now.
     }
+    const { length } = this.events
     for (let event = engine.pollEvent(); event !== undefined; event = engine.pollEvent()) {
+      if (this.events.length - length === EVENTS_MAX) fail(`at ${this.now} ps, its events have not come to an end`)
       this.events.push({ time: this.now, end, event })
     }
   }

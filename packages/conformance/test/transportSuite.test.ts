@@ -59,6 +59,15 @@ describe("the transport suite finds", () => {
     expect(faults(() => new Hasty())).toMatch(/message \d+ completed, but of \d+ bytes the receiver has only \d+/)
   })
 
+  it("events that have no end", () => {
+    class Endless extends StopAndWait {
+      override pollEvent(): Ended | undefined {
+        return this.received > 0 ? { message: 0, completed: true } : super.pollEvent()
+      }
+    }
+    expect(faults(() => new Endless())).toMatch(/at \d+ ps, its events have not come to an end/)
+  })
+
   it("messages that end twice, or in another order", () => {
     class Twice extends StopAndWait {
       override end(completed: boolean): void {

@@ -1,5 +1,5 @@
 import { Layout, Opcode, Packet } from "@rdmakit/packet"
-import { NEVER, type Nic, type NicPorts, type Time, type Timers } from "@rdmakit/protocol"
+import { EVENTS_MAX, endlessEvents, NEVER, type Nic, type NicPorts, type Time, type Timers } from "@rdmakit/protocol"
 import type { Endpoints, NicQueuePair } from "./Endpoints.ts"
 import { refuse, Stalls } from "./Stalls.ts"
 
@@ -147,7 +147,9 @@ export abstract class HostNic<Command, Event> implements Nic {
       if (event[timer]! >= 0) this.ports.cancelTimer(event[timer]!)
       const time = due[timer]!
       if (Number.isNaN(time)) refuse(endpoint.flow, now, time)
-      event[timer] = time === NEVER ? -1 : this.ports.timerAt(endpoint.node, endpoint.flow, timer, time)
+      // What has passed is due now: time goes forward.
+      if (time < now) due[timer] = now
+      event[timer] = time === NEVER ? -1 : this.ports.timerAt(endpoint.node, endpoint.flow, timer, due[timer]!)
     }
   }
 
@@ -186,21 +188,34 @@ export abstract class HostNic<Command, Event> implements Nic {
     this.armTimer(now, endpoint)
     const { timers } = endpoint
     if (timers !== undefined && timers.changed !== 0) this.setTimers(now, endpoint, timers)
-    for (let event = endpoint.pollEvent(); event !== undefined; event = endpoint.pollEvent()) {
+    const event = endpoint.pollEvent()
+    if (event !== undefined) this.tell(now, endpoint, event)
+    this.touched(now, endpoint)
+  }
+
+  /** Passes on an event of an endpoint, and those behind it. @throws TransportFault where they have no end */
+  private tell(now: Time, endpoint: NicQueuePair<Command, Event>, first: Event): void {
+    let count = 0
+    for (let event: Event | undefined = first; event !== undefined; event = endpoint.pollEvent()) {
+      if (++count > EVENTS_MAX) throw endlessEvents(endpoint.flow >> 1, now)
       this.onEvent(endpoint, event)
     }
-    this.touched(now, endpoint)
   }
 
   private readonly armTimer = (now: Time, endpoint: NicQueuePair<Command, Event>): void => {
     // A timeout is reckoned from means and quarters of round trips; events happen at whole picoseconds.
     const time = Math.ceil(endpoint.nextTimeout)
     // What is no number is not at or after anything.
-    if (!(time >= this.endpoints.armed(endpoint.flow))) {
-      if (Number.isNaN(time)) refuse(endpoint.flow, now, time)
-      this.endpoints.arm(endpoint.flow, time)
-      this.ports.timerAt(endpoint.node, endpoint.flow, TIMEOUT, time)
-    }
+    if (!(time >= this.endpoints.armed(endpoint.flow))) this.arm(now, endpoint, time)
+  }
+
+  private arm(now: Time, endpoint: NicQueuePair<Command, Event>, time: Time): void {
+    if (Number.isNaN(time)) refuse(endpoint.flow, now, time)
+    // What has passed is due now: time goes forward.
+    const due = Math.max(now, time)
+    if (due >= this.endpoints.armed(endpoint.flow)) return
+    this.endpoints.arm(endpoint.flow, due)
+    this.ports.timerAt(endpoint.node, endpoint.flow, TIMEOUT, due)
   }
 
   /** Lets out one control packet, in the record of `handle`; false, and the record is given back, when there is none. */

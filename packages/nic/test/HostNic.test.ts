@@ -272,6 +272,24 @@ describe.each(kinds)("%s as a host's NIC", (_name, make) => {
       expect(ports.controllerTimers.length).toBe(1000)
     })
 
+    it("that have passed are due now", () => {
+      const { ports, nic, add } = host()
+      const one = add(4)
+      one.nextTimeout = 60
+      receive(nic, ports, 100, 4)
+      receive(nic, ports, 100, 4)
+      expect(ports.timers).toEqual([{ node: 6, endpoint: 4, time: 100 }])
+      nic.timer(100, 4, TIMEOUT)
+      expect(one.calls.at(-1)).toBe("100 timeout")
+      const timers = new Timers(2)
+      const two = add(6, { timers })
+      timers.set(1, 150)
+      receive(nic, ports, 200, 6)
+      expect(ports.controllerTimers).toEqual([{ endpoint: 6, timer: 1, time: 200 }])
+      nic.timer(200, 6, 1)
+      expect([two.calls.at(-1), timers.due[1]]).toEqual(["200 timer 1", NEVER])
+    })
+
     it("that are no numbers are refused as they are set", () => {
       const { ports, nic, add } = host()
       add(4).nextTimeout = Number.NaN
@@ -282,6 +300,26 @@ describe.each(kinds)("%s as a host's NIC", (_name, make) => {
         "controller of flow 3, at 0 us: its timer is due at NaN: expected a later",
       )
     })
+  })
+
+  it("refuses an endpoint whose events have no end, and takes as many as work requests may have", () => {
+    let told = 0
+    const { ports, nic, add } = host([0], { onEvent: () => told++ })
+    const one = add(4)
+    one.events.push(...new Array(50_000).fill("done"))
+    receive(nic, ports, 1, 4)
+    expect(told).toBe(50_000)
+    Object.assign(one, { pollEvent: () => "again" })
+    expect(() => receive(nic, ports, 2, 4)).toThrow(
+      expect.objectContaining({
+        _tag: "TransportFault",
+        flow: 2,
+        time: 2,
+        message: expect.stringMatching(
+          /^transport of flow 2, at 0.000002 us: its pollEvent gave more than 1048576 events/,
+        ),
+      }),
+    )
   })
 
   it("keeps ports apart: a queue pair sends through its own", () => {

@@ -78,7 +78,10 @@ export interface Controller {
   readonly window: number
   /** Pacing rate, bit/s. Finite and positive. */
   readonly rate: number
-  /** When `onTimer` is wanted; NEVER when idle. Where there are `timers`, the first of them: `timers.next`. */
+  /**
+   * When `onTimer` is wanted, a time that has passed: at once; NEVER when idle. Where there are `timers`, the first of them:
+   * `timers.next`. One that is due at once again and again is a `ControllerFault`.
+   */
   readonly nextTimer: Time
   /** Only where a controller has several timers. */
   readonly timers?: Timers | undefined

@@ -17,9 +17,9 @@ export interface Engine<Command, Event> {
   pollTransmit(now: Time, out: Packet): boolean
   /** When pacing and window next allow a data packet; NEVER while there is none, or the window is full. */
   readonly nextSend: Time
-  /** When `handleTimeout` is wanted; NEVER when idle. */
+  /** When `handleTimeout` is wanted, a time that has passed: at once; NEVER when idle. */
   readonly nextTimeout: Time
-  /** The next completion or asynchronous event. */
+  /** The next completion or asynchronous event; undefined when there is none left. */
   pollEvent(): Event | undefined
 }
 

@@ -98,6 +98,18 @@ export const checkBaseRtt = (check: OptionCheck, baseRttPs: number): void =>
 export const checkMtu = (check: OptionCheck, mtuBytes: number): void =>
   check("mtuBytes", mtuBytes, Number.isFinite(mtuBytes) && mtuBytes >= 1, "a finite size of at least 1 byte")
 
+/** Seeds of networks and of what is random in them are whole numbers from 0 to this: 32 bits, all that a hash takes. */
+const SEED_MAX = 2 ** 32 - 1
+
+/** Refuses what is no seed. */
+export const checkSeed = (check: OptionCheck, seed: number): void =>
+  check(
+    "seed",
+    seed,
+    Number.isInteger(seed) && seed >= 0 && seed <= SEED_MAX,
+    `a whole number of 32 bits, 0 to ${SEED_MAX}`,
+  )
+
 const FEEDBACKS: ReadonlyArray<unknown> = ["rtt", "ecn", "cnp", "int", "pint"] satisfies ReadonlyArray<Feedback>
 
 /** Refuses what is no `ControllerFactory`, and names the field. @param option what holds it */

@@ -14,6 +14,7 @@ export {
   checkFraming,
   checkLineRate,
   checkMtu,
+  checkSeed,
   checkTransport,
   hasFields,
   type OptionCheck,
@@ -30,6 +31,7 @@ export { sharedByPath } from "./sharedByPath.ts"
 export type { Time } from "./Time.ts"
 export { DOUBLE_ZERO, NEVER } from "./Time.ts"
 export { fireTimer, Timers } from "./Timers.ts"
+export { EVENTS_MAX, endlessEvents, TransportFault } from "./TransportFault.ts"
 export { unpaced } from "./unpaced.ts"
 export type {
   Completion,

@@ -4,6 +4,7 @@ import {
   checkFactory,
   checkFraming,
   checkLineRate,
+  checkSeed,
   checkTransport,
   type Framing,
   hasFields,
@@ -112,6 +113,13 @@ it("a framing is one field by field", () => {
     expect(found({ ...whole, [field]: undefined })).toMatch(new RegExp(`^framing.${field}: nothing, `))
     expect(found({ ...whole, [field]: -1 })).toMatch(new RegExp(`^framing.${field}: -1, `))
   }
+})
+
+it("a seed is a whole number of 32 bits, and not below 0", () => {
+  const found = (seed: unknown) => refusal((check) => checkSeed(check, seed as number))
+  for (const seed of [0, 1, 2 ** 31, 2 ** 32 - 1]) expect(found(seed)).toBeUndefined()
+  for (const wrong of [-1, 0.5, 2 ** 32, Number.NaN, Number.POSITIVE_INFINITY, "7", null, undefined])
+    expect(found(wrong)).toBe(`seed: ${shown(wrong)}, a whole number of 32 bits, 0 to 4294967295`)
 })
 
 it("refuses what is no line rate, and no base RTT", () => {
