@@ -2,6 +2,7 @@ import { Flag, Layout, Opcode, type Packet } from "@rdmakit/packet"
 import { Drop, NEVER, type NicPorts, Shortcut, type SwitchPorts, type Time } from "@rdmakit/protocol"
 import type { ExactKernelOptions } from "./ExactKernelOptions.ts"
 import { FrameLosses, LinkLoss } from "./FrameLosses.ts"
+import { NicWatch } from "./NicWatch.ts"
 import { PathCache } from "./PathCache.ts"
 import { Pausing } from "./Pausing.ts"
 import * as P from "./PortTable.ts"
@@ -373,5 +374,20 @@ export class ExactKernel extends Pausing implements SwitchPorts, NicPorts {
   }
   cancelTimer(event: number): void {
     this.queue.cancel(event)
+  }
+  /** For NICs of one's own, before they ask for anything: a wake-up or a timer that is none is a `NicFault` from now on. */
+  watchNics(): void {
+    const watch = new NicWatch(this.nodeOf)
+    const wakeAt = this.wakeAt.bind(this)
+    const timerAt = this.timerAt.bind(this)
+    // Other kernels keep the methods of their class, and pay nothing.
+    this.wakeAt = (port, time) => {
+      watch.wake(this.now, port, time, this.wakeTimes[port] !== NEVER)
+      wakeAt(port, time)
+    }
+    this.timerAt = (node, endpoint, timer, time) => {
+      watch.timer(this.now, node, time)
+      return timerAt(node, endpoint, timer, time)
+    }
   }
 }

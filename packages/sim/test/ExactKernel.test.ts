@@ -206,6 +206,69 @@ describe("wake-ups and timers", () => {
     expect(asked).toEqual(["200 timer 0.8", ...equals])
   })
 
+  describe("of NICs that are watched", () => {
+    const fault = (node: number | undefined, time: number, message: string) =>
+      expect.objectContaining({ _tag: "NicFault", node, time, message: expect.stringContaining(message) })
+
+    it("come as ever where they are sound", () => {
+      const asking = (watched: boolean) => {
+        const { kernel, asked, run } = alone()
+        if (watched) kernel.watchNics()
+        kernel.wakeAt(0, 700)
+        kernel.wakeAt(0, 500)
+        kernel.wakeAt(1, Number.POSITIVE_INFINITY)
+        kernel.cancelTimer(kernel.timerAt(0, 7, 0, 300))
+        kernel.timerAt(0, 8, 3, 200)
+        run()
+        return { asked, wakeTime: kernel.wakeTime(1), events: kernel.events }
+      }
+      expect(asking(true)).toEqual(asking(false))
+    })
+
+    it("are refused at times that are none or have passed, and at ports of no host", () => {
+      const { kernel, run } = alone()
+      kernel.watchNics()
+      kernel.wakeAt(0, 500)
+      run()
+      const expected = "expected a time that is not before now, ps"
+      for (const [time, shown] of [
+        [Number.NaN, "NaN"],
+        ["600", '"600"'],
+        [499, "499 ps, 1 ps ago"],
+      ] as ReadonlyArray<[number, string]>) {
+        const wake = `NIC of host 1, at 0.0005 us: it asked for a wake-up at ${shown}: ${expected}`
+        expect(() => kernel.wakeAt(1, time)).toThrow(fault(1, 500, wake))
+        const timer = `NIC of host 0, at 0.0005 us: it asked for a timer at ${shown}: ${expected}`
+        expect(() => kernel.timerAt(0, 7, 0, time)).toThrow(fault(0, 500, timer))
+      }
+      for (const port of [2, -1, 0.5, Number.NaN]) {
+        expect(() => kernel.wakeAt(port, 600)).toThrow(
+          fault(undefined, 500, `a wake-up of port ${port}, expected a port`),
+        )
+      }
+    })
+
+    it("are refused when they let time pass no more, though others come in between", () => {
+      const { kernel, run } = alone()
+      kernel.watchNics()
+      let woken = 0
+      kernel.nics[1] = {
+        ...kernel.nics[0]!,
+        pull: (now, port) => {
+          woken++
+          kernel.wakeAt(port, now + 100)
+          if (now === 300 && woken < 5000) kernel.wakeAt(port, now)
+          return -1
+        },
+      }
+      kernel.wakeAt(1, 100)
+      expect(run).toThrow(
+        fault(1, 300, "port 1 at 300 ps, which is now, when 1000 had just come: expected a later time"),
+      )
+      expect(woken).toBe(2 + 1000)
+    })
+  })
+
   it("pace a NIC", () => {
     const bench = new Bench({ ...twoHosts, nic: { gapPs: 2500 } })
     bench.send(0, 0, 1, {}, 4)
