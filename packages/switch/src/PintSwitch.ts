@@ -17,7 +17,7 @@ export interface PintSwitchOptions {
 export class PintSwitch implements Switch {
   readonly dequeue: Switch["dequeue"]
   readonly perPacket: boolean
-  private readonly inner: Switch
+  readonly inner: Switch
   private readonly ports: SwitchPorts
   private readonly stamper: PintStamping
 
