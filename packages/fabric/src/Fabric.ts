@@ -7,6 +7,7 @@ import { Context, Data, Effect, Layer } from "effect"
 import type { AdmissionModel } from "./FlowAdmission.ts"
 import type { Fault } from "./LinkFaults.ts"
 import { type NicFactory, readyListNics, type SwitchFactory } from "./Models.ts"
+import { KernelRefused } from "./makeKernel.ts"
 import type { NativeOptions } from "./NativeParts.ts"
 import { NativeRun } from "./NativeRun.ts"
 import { sharedBufferSwitches } from "./NativeSwitch.ts"
@@ -64,7 +65,7 @@ export const RouteConvergence = Context.Reference<Time>("@rdmakit/fabric/RouteCo
 
 /** A network that cannot be put together: the cause says why. */
 export class NetworkInvalid extends Data.TaggedError("NetworkInvalid")<{
-  readonly cause: BufferTooSmall | OptionError | TopologyError
+  readonly cause: BufferTooSmall | KernelRefused | OptionError | TopologyError
 }> {
   override get message(): string {
     return this.cause.message
@@ -72,10 +73,17 @@ export class NetworkInvalid extends Data.TaggedError("NetworkInvalid")<{
 }
 
 export interface FabricOptions extends SimulateOptions {
-  /** Of ECMP, marks and losses, 32 bits. Default 0. */
+  /** Of ECMP, marks and losses: a whole number of 32 bits, at least 0. Default 0. */
   readonly seed?: number
   /** Nothing at or after this moment happens, ps. Default: the run goes on until nothing is left to do. */
   readonly until?: Time
+  /** Default: the fused kernel wherever it can serve. The results of both are the same. */
+  readonly kernel?: NativeOptions["kernel"]
+  /**
+   * The base RTT that controllers are told, whatever the transport: see `TransportSettings`. Default: what the settings
+   * of `Transport` say, "fabric" if they say nothing or it is another transport.
+   */
+  readonly baseRtt?: NativeOptions["baseRtt"]
 }
 
 /** A simulated network that carries flows. */
@@ -113,11 +121,13 @@ export class Fabric extends Context.Service<
         ...(Array.isArray(faults) && faults.length === 0 ? {} : { faults }),
         convergencePs,
       }
-      const assemble = (flows: ReadonlyArray<FlowInput>, { seed = 0, until = NEVER }: FabricOptions): NativeRun => {
+      const assemble = (flows: ReadonlyArray<FlowInput>, options: FabricOptions): NativeRun => {
+        const { seed = 0, until = NEVER, kernel, baseRtt } = options
         const [error] = validate(graph)
         if (error !== undefined) throw error
+        const asked = { ...(kernel === undefined ? {} : { kernel }), ...(baseRtt === undefined ? {} : { baseRtt }) }
         return new NativeRun(
-          { graph, controller, switches, nics, transport, seed, ...more },
+          { graph, controller, switches, nics, transport, seed, ...more, ...asked },
           { flows: flowsOf(flows, graph), until },
         )
       }
@@ -143,12 +153,17 @@ export const simulateFlows = (
 ): Effect.Effect<RunOutcome, FlowInvalid | NetworkInvalid | RunFault, Fabric> =>
   Effect.flatMap(Fabric, (fabric) => fabric.simulate(flows, options))
 
+const reasonOf = (error: unknown): FlowInvalid | NetworkInvalid =>
+  error instanceof FlowInvalid ? error : networkInvalid(error)
+
 /** Anything but the errors of inputs is a bug, and dies as one. */
-const reasonOf = (error: unknown): FlowInvalid | NetworkInvalid => {
-  if (error instanceof FlowInvalid) return error
-  // Options of whichever transport it is: the errors of all of them are OptionErrors.
-  if (error instanceof BufferTooSmall || error instanceof OptionError || error instanceof TopologyError) {
-    return new NetworkInvalid({ cause: error })
-  }
+export const networkInvalid = (error: unknown): NetworkInvalid => {
+  // Options of whichever part it is: the errors of all of them are OptionErrors.
+  const isKnown =
+    error instanceof BufferTooSmall ||
+    error instanceof KernelRefused ||
+    error instanceof OptionError ||
+    error instanceof TopologyError
+  if (isKnown) return new NetworkInvalid({ cause: error })
   throw error
 }

@@ -15,8 +15,9 @@ import {
   type TransportFactory,
 } from "./Models.ts"
 import { sharedBufferSwitches } from "./NativeSwitch.ts"
-import { nativeTransport, patient } from "./NativeTransport.ts"
+import { nativeTransport, patient, type TransportSettings } from "./NativeTransport.ts"
 import { checkDiscipline, checkOptions } from "./NetworkChecks.ts"
+import { nicMaker, switchMaker } from "./PartChecks.ts"
 import type { WatchdogSettings } from "./PfcWatchdog.ts"
 import { madeTransport, settingsOrFactory, type TransportModel } from "./TransportModel.ts"
 import type { WorldParts } from "./WorldParts.ts"
@@ -24,7 +25,7 @@ import type { WorldParts } from "./WorldParts.ts"
 export interface NativeOptions {
   readonly graph: Graph
   readonly controller: ControllerFactory
-  /** Of hashes, marks and losses, 32 bits. Default 0. */
+  /** Of hashes, marks and losses: a whole number of 32 bits, at least 0. Default 0. */
   readonly seed?: number
   /** Default `sharedBufferSwitches()`. */
   readonly switches?: SwitchFactory
@@ -34,6 +35,8 @@ export interface NativeOptions {
   readonly transport?: TransportModel
   /** Another transport where `transport` has settings that hold for it too, which `baseRtt` alone is. */
   readonly makeTransport?: TransportFactory
+  /** The base RTT that controllers are told, whatever the transport: see `TransportSettings`, whose default it has. */
+  readonly baseRtt?: TransportSettings["baseRtt"]
   /** Packets lost on purpose: by directed port, the ordinals (from 0) of the packets that cross its link. */
   readonly losses?: ReadonlyMap<number, ReadonlySet<number>>
   /** How switch ports choose among their queues. Default strict priorities. */
@@ -99,9 +102,9 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
       routes,
       transport,
       controller,
-      makeSwitch: switches(network),
-      makeNic: nics(network),
-      path: pathsOf(network, delays, settings.baseRtt ?? "fabric"),
+      makeSwitch: switchMaker(switches(network)),
+      makeNic: nicMaker(nics(network)),
+      path: pathsOf(network, delays, options.baseRtt ?? settings.baseRtt ?? "fabric"),
       choosePort: (source, destination, udpPorts, count) => murmur3(seed, source, destination, udpPorts) % count,
       serializationPs,
       discipline,

@@ -1,5 +1,5 @@
 /** What the settings of a network have to be, before it is put together. */
-import { checkFactory, checkTransport, hasFields, type Time } from "@rdmakit/protocol"
+import { checkFactory, checkSeed, checkTransport, hasFields, type Time } from "@rdmakit/protocol"
 import { RcOptionsError } from "@rdmakit/transport-ib"
 import type { AdmissionModel } from "./FlowAdmission.ts"
 import { kernelNames } from "./makeKernel.ts"
@@ -16,7 +16,7 @@ type CommonOptions = Pick<NativeOptions, "seed" | "kernel" | "switches"> & {
 
 /** @throws NetworkOptionError */
 const checkCommon = ({ seed = 0, kernel, switches, controller }: CommonOptions): void => {
-  check("seed", seed, Number.isInteger(seed) && seed >= -(2 ** 31) && seed < 2 ** 32, "a whole number of 32 bits")
+  checkSeed(check, seed)
   checkWord("kernel", kernel, kernelNames)
   checkFunction("switches", switches, "a model of switches, such as sharedBufferSwitches()")
   if (controller !== undefined) checkFactory(check, controller)
@@ -31,6 +31,7 @@ export const checkOptions = (options: NativeOptions): void => {
     "a controller's factory, { name, needs, make }",
   )
   checkCommon(options)
+  checkWord("baseRtt", options.baseRtt, ["fabric", "pair"])
   checkFunction("nics", options.nics, "a model of NICs, such as readyListNics")
   checkFunction("makeTransport", options.makeTransport, "a function that makes a transport")
   if (options.watchdog !== undefined) checkWatchdog(options.watchdog)

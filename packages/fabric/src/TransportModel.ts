@@ -6,7 +6,7 @@ import {
   OptionError,
   optionChecks,
 } from "@rdmakit/protocol"
-import type { TransportFactory } from "./Models.ts"
+import type { FrameSizes, TransportFactory } from "./Models.ts"
 import type { TransportSettings } from "./NativeTransport.ts"
 
 /**
@@ -15,7 +15,7 @@ import type { TransportSettings } from "./NativeTransport.ts"
  */
 export type TransportModel = TransportSettings | TransportFactory | FlowTransport
 
-/** What was given as a transport of flows is none. `option` is the field of `FlowTransport`, or "transport". */
+/** What was given as a transport of flows is none, or has packets that no network has room for. `option` is the field of `FlowTransport`, or "transport". */
 export class TransportInvalid extends OptionError {
   readonly _tag = "TransportInvalid"
   override readonly name = "TransportInvalid"
@@ -26,6 +26,17 @@ export class TransportInvalid extends OptionError {
 }
 
 const { check, checkBoolean, checkInteger } = optionChecks(TransportInvalid)
+
+/** A network keeps how long a frame of each size takes at each rate: 8 MiB a rate at the most. */
+const FRAME_BYTES_MAX = 2 ** 20
+
+/** Refuses packets that no network has room for. @throws TransportInvalid */
+export const checkFrames = ({ mtuBytes, framing }: FrameSizes): void => {
+  const expected = `at most ${FRAME_BYTES_MAX} bytes`
+  check("mtuBytes", mtuBytes, mtuBytes <= FRAME_BYTES_MAX, expected)
+  const sizes = ["dataBytes", "telemetryBytes", "leastBytes", "ackBytes", "cnpBytes", "pfcBytes"] as const
+  for (const size of sizes) check(`framing.${size}`, framing[size], framing[size] <= FRAME_BYTES_MAX, expected)
+}
 
 /** Settings of reliable connections, or how another transport is made. */
 export const settingsOrFactory = (

@@ -1,22 +1,22 @@
 import { Endpoints, type HostNic, type NicQueuePair } from "@rdmakit/nic"
 import {
-  ControllerFault,
   type FlowAddress,
   type FlowCommand,
   type FlowEngine,
   type FlowEvent,
   NEVER,
-  OptionError,
   type Time,
 } from "@rdmakit/protocol"
 import type { ExactKernel } from "@rdmakit/sim"
 import { WatchdogSwitch } from "@rdmakit/switch"
 import { Ports, Routes } from "@rdmakit/topology"
 import type { FlowAdmission } from "./FlowAdmission.ts"
+import { flowEnds, flowOf } from "./FlowEnds.ts"
 import { FlowFailures } from "./FlowFailures.ts"
 import type { FlowTable } from "./FlowTable.ts"
 import { type CallAt, LinkFaults } from "./LinkFaults.ts"
 import { checkKernel, makeKernel } from "./makeKernel.ts"
+import { madeNics, madeSwitch } from "./PartChecks.ts"
 import { PfcWatchdog, type WatchdogSettings } from "./PfcWatchdog.ts"
 import type { WorldParts } from "./WorldParts.ts"
 
@@ -53,7 +53,7 @@ export class World {
   readonly faults: LinkFaults | undefined = undefined
   private readonly hostNics: HostNic<FlowCommand, FlowEvent>
   private readonly samplers: Array<Sampler> = []
-  private readonly makeEngine: (now: Time, address: FlowAddress) => FlowEngine
+  private readonly makeEnd: (now: Time, address: FlowAddress) => FlowEngine
   readonly failures = new FlowFailures()
   private readonly admission: FlowAdmission | undefined
   /** A grant travels, then its flow starts. */
@@ -72,7 +72,7 @@ export class World {
     this.routes = new Routes(graph, this.ports, parts.routes)
     const { kernel, faulty, longest } = makeKernel(parts, this.ports, this.routes)
     this.kernel = kernel
-    this.makeEngine = parts.transport.open(longest)
+    this.makeEnd = flowEnds(parts.transport, longest)
     this.kernel.paths.ensure(2 * flows.count + 1)
     this.watchdog = parts.watchdog === undefined ? undefined : this.watched(parts.watchdog)
     for (let node = 0; node < graph.nodes; node++) if (graph.isSwitch[node] === 1) this.addSwitch(node)
@@ -89,7 +89,7 @@ export class World {
   private addSwitch(node: number): void {
     const { graph, makeSwitch, seed } = this.parts
     const { kernel, ports, routes } = this
-    const policy = makeSwitch({ node, kernel, graph, ports, routes, seed })
+    const policy = madeSwitch(makeSwitch, { node, kernel, graph, ports, routes, seed })
     const dropping = this.watchdog?.dropping
     kernel.switches[node] =
       dropping === undefined
@@ -111,7 +111,7 @@ export class World {
   private addNics(): HostNic<FlowCommand, FlowEvent> {
     const { graph, makeNic, controlPauseMask } = this.parts
     const hosts = Array.from({ length: graph.nodes }, (_, node) => node).filter((node) => graph.isSwitch[node] === 0)
-    const nic = makeNic({
+    const nic = madeNics(makeNic, {
       ports: this.kernel,
       endpoints: this.endpoints,
       portIds: hosts.flatMap((node) => [...this.ports.portsOf(node)]),
@@ -170,16 +170,6 @@ export class World {
   private startStep(now: Time, target: number, flow: number): void {
     const left = target - Call.Start - 1
     this.kernel.callAt(now, left === 1 ? Call.Start : Call.Start + left, flow)
-  }
-
-  /** @throws ControllerFault where a part refuses the flow's path */
-  private makeEnd(now: Time, address: FlowAddress): FlowEngine {
-    try {
-      return this.makeEngine(now, address)
-    } catch (error) {
-      if (error instanceof OptionError) throw new ControllerFault(error.message, address.flow >> 1, now)
-      throw error
-    }
   }
 
   private createFlow(now: Time, flow: number): void {
@@ -250,7 +240,7 @@ export class World {
   }
 
   private flowEvent(endpoint: NicQueuePair<FlowCommand, FlowEvent>, event: FlowEvent): void {
-    const flow = event.message
+    const flow = flowOf(event, endpoint.flow >> 1, this.kernel.now)
     const requester = endpoint as FlowEngine
     this.controllerActions += requester.controllerActions
     this.retransmissions += requester.retransmissions

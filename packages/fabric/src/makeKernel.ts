@@ -3,6 +3,7 @@ import type { Switch, Time } from "@rdmakit/protocol"
 import { ExactKernel, type ExactKernelOptions, FaultyKernel, FusedKernel, ImpairedKernel } from "@rdmakit/sim"
 import type { Ports, Routes } from "@rdmakit/topology"
 import { longestPath } from "./LinkFaults.ts"
+import { checkFrames } from "./TransportModel.ts"
 import type { WorldParts } from "./WorldParts.ts"
 
 /**
@@ -42,10 +43,14 @@ export const checkKernel = (parts: WorldParts, switches: ReadonlyArray<Switch | 
   )
 }
 
-/** The kernel of a network, and the switches on its longest path: those of any time, where links go down. */
+/**
+ * The kernel of a network, and the switches on its longest path: those of any time, where links go down.
+ * @throws KernelRefused, TransportInvalid
+ */
 export const makeKernel = (parts: WorldParts, ports: Ports, { maxHops }: Routes) => {
   const { graph, transport, faults } = parts
   const longest = Math.max(1, faults === undefined ? maxHops : longestPath(graph, parts.routes, faults))
+  checkFrames(transport)
   const { framing, mtuBytes, telemetry } = transport
   const wireBytesMax = Math.max(
     mtuBytes + framing.dataBytes + framing.telemetryBytes,

@@ -1,7 +1,7 @@
 import { PoolExhausted } from "@rdmakit/packet"
-import { ControllerFault } from "@rdmakit/protocol"
-import { PacketFault } from "@rdmakit/sim"
-import { LoadBalancerFault } from "@rdmakit/switch"
+import { ControllerFault, TransportFault } from "@rdmakit/protocol"
+import { NicFault, PacketFault } from "@rdmakit/sim"
+import { LoadBalancerFault, SwitchFault } from "@rdmakit/switch"
 import { Effect } from "effect"
 import type { Run, RunOutcome } from "./Run.ts"
 
@@ -16,14 +16,21 @@ export interface SimulateOptions {
 }
 
 /**
- * What may go wrong while a run is under way: a controller, a load balancer or a transport broke its contract, or more packets
- * live than there is room for.
+ * What may go wrong while a run is under way: a controller, a transport, a NIC, a switch or its load balancer broke its
+ * contract, or more packets live than there is room for.
  */
-export type RunFault = ControllerFault | LoadBalancerFault | PacketFault | PoolExhausted
+export type RunFault =
+  | ControllerFault
+  | LoadBalancerFault
+  | NicFault
+  | PacketFault
+  | PoolExhausted
+  | SwitchFault
+  | TransportFault
 
-const faults = [ControllerFault, LoadBalancerFault, PacketFault, PoolExhausted]
+const faults = [ControllerFault, LoadBalancerFault, NicFault, PacketFault, PoolExhausted, SwitchFault, TransportFault]
 
-/** Whatever else is thrown is a mistake of ours. */
+/** Whatever else is thrown is a mistake of ours, or of a part of one's own: it dies as one. */
 export const faultOf = (cause: unknown): RunFault => {
   if (faults.some((fault) => cause instanceof fault)) return cause as RunFault
   throw cause

@@ -1,10 +1,23 @@
 import { hpcc, hpccPresets } from "@rdmakit/cc-hpcc"
 import { Drop, type Switch } from "@rdmakit/protocol"
+import { CongestionControl } from "@rdmakit/protocol/layer"
 import { FusedKernel } from "@rdmakit/sim"
 import { star } from "@rdmakit/topology"
+import { Effect, Layer } from "effect"
 import { describe, expect, it } from "vitest"
 import { FlowTable } from "../src/FlowTable.ts"
-import { KernelRefused, type NativeOptions, nativeParts, type SwitchFactory, World } from "../src/index.ts"
+import {
+  Fabric,
+  type FabricOptions,
+  KernelRefused,
+  type NativeOptions,
+  nativeParts,
+  type SwitchFactory,
+  SwitchModel,
+  simulateFlows,
+  Topology,
+  World,
+} from "../src/index.ts"
 import { incast, runFlows } from "./runs.ts"
 
 const network: NativeOptions = { graph: star(5), controller: hpcc(hpccPresets.simulation) }
@@ -52,5 +65,35 @@ describe("the kernel of a native network", () => {
     expect(() => new World({ ...parts, ties: "insertion", kernel: "fused" }, new FlowTable([]))).toThrow(
       /order of ties.*leave the kernel out/,
     )
+  })
+})
+
+describe("the kernel of a fabric", () => {
+  const fabric = Fabric.layer.pipe(
+    Layer.provide(Layer.succeed(Topology, network.graph)),
+    Layer.provide(Layer.succeed(CongestionControl, network.controller)),
+  )
+  const run = (options: FabricOptions) => Effect.provide(simulateFlows(incast(4, 50_000), options), fabric)
+
+  it("is an option of each run: the results of both are the same", async () => {
+    const [own, fused, exact] = await Promise.all(
+      [{}, { kernel: "fused" }, { kernel: "exact" }].map((options) => Effect.runPromise(run(options as FabricOptions))),
+    )
+    expect([fused!.digest, exact!.digest]).toEqual([own!.digest, own!.digest])
+    expect(own!.digest).toBe(runFlows(network, incast(4, 50_000)).outcome.digest)
+    expect(fused!.events).toBe(own!.events)
+    expect(exact!.events).toBeGreaterThan(fused!.events)
+  })
+
+  it("is refused where it is none, or cannot serve", async () => {
+    const unknown = await Effect.runPromise(Effect.flip(run({ kernel: "fast" as "fused" })))
+    expect(unknown).toMatchObject({ _tag: "NetworkInvalid", cause: { _tag: "NetworkOptionError", option: "kernel" } })
+    const eager = fabric.pipe(Layer.provide(Layer.succeed(SwitchModel, eagerSwitches)))
+    const program = Effect.provide(simulateFlows(incast(4, 50_000), { kernel: "fused" }), eager)
+    expect(await Effect.runPromise(Effect.flip(program))).toMatchObject({
+      _tag: "NetworkInvalid",
+      cause: { _tag: "KernelRefused" },
+      message: expect.stringContaining('cannot serve switch 5, whose dequeue hook is "eager"'),
+    })
   })
 })

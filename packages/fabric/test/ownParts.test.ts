@@ -13,6 +13,7 @@ import { Effect, Layer } from "effect"
 import { describe, expect, it } from "vitest"
 import {
   Fabric,
+  type FabricOptions,
   type FlowInput,
   flowInputs,
   flowsOf,
@@ -78,6 +79,43 @@ describe("a transport of one's own", () => {
       expect(runFlows(options, incast(4, "1MB")).outcome.digest).not.toBe(made.digest)
     },
   )
+
+  it("has controllers that are told the base RTT of the fabric, or of each pair", async () => {
+    const graph = leafSpine({ leaves: 2, spines: 1, hostsPerLeaf: 2 })
+    const flows = [
+      { source: 0, destination: 1, size: 1000 },
+      { source: 0, destination: 2, size: 1000 },
+    ]
+    const told = async (options: FabricOptions, transport: TransportModel) => {
+      const baseRtts: Array<number> = []
+      const listening: ControllerFactory = {
+        ...lineRate,
+        make: (now, path) => {
+          baseRtts.push(path.baseRttPs)
+          return lineRate.make(now, path)
+        },
+      }
+      const layer = Fabric.layer.pipe(
+        Layer.provide(Layer.succeed(CongestionControl, listening)),
+        Layer.provide(Layer.succeed(Topology, graph)),
+        Layer.provide(Layer.succeed(Transport, transport)),
+      )
+      await Effect.runPromise(Effect.provide(simulateFlows(flows, options), layer))
+      return baseRtts
+    }
+    const tcp = (controller: ControllerFactory) => tcpFlows(tcpConfig({ controller }))
+    for (const transport of [tcp, {}]) {
+      const [near, far] = await told({ baseRtt: "pair" }, transport)
+      expect(near).toBeLessThan(far!)
+      for (const options of [{}, { baseRtt: "fabric" }] as const) {
+        expect(await told(options, transport)).toEqual([far, far])
+      }
+    }
+    // What the settings say is the default.
+    const settings = { baseRtt: "pair" } as const
+    expect(await told({}, settings)).toEqual(await told({ baseRtt: "pair" }, {}))
+    expect(await told({ baseRtt: "fabric" }, settings)).toEqual(await told({}, {}))
+  })
 
   it("that carries no telemetry is noted where the controller lives on it", async () => {
     const { notes } = await run(

@@ -1,12 +1,18 @@
 import type { Device, DeviceOptions } from "@rdmakit/device"
 import { Provider } from "@rdmakit/device/layer"
-import { NEVER, OptionError, type Time, type VerbsTransport } from "@rdmakit/protocol"
+import { NEVER, type Time, type VerbsTransport } from "@rdmakit/protocol"
 import { CongestionControl } from "@rdmakit/protocol/layer"
-import { BufferTooSmall } from "@rdmakit/switch"
-import { TopologyError } from "@rdmakit/topology"
 import type { VerbsOptions } from "@rdmakit/transport-ib"
 import { Context, Effect, Exit, Option } from "effect"
-import { Faults, NetworkInvalid, RouteConvergence, Scheduling, SwitchModel, Topology } from "../Fabric.ts"
+import {
+  Faults,
+  type NetworkInvalid,
+  networkInvalid,
+  RouteConvergence,
+  Scheduling,
+  SwitchModel,
+  Topology,
+} from "../Fabric.ts"
 import { checkUntil } from "../NetworkChecks.ts"
 import { faultOf, type RunFault } from "../simulate.ts"
 import type { Links } from "../verbs/Links.ts"
@@ -128,7 +134,7 @@ const assemble = (options: ProgramOptions): Effect.Effect<VerbsNetwork, NetworkI
       checkUntil(until)
       return new VerbsNetwork({ ...parts, ...rest })
     }
-    return yield* Effect.try({ try: make, catch: reasonOf })
+    return yield* Effect.try({ try: make, catch: networkInvalid })
   })
 
 /** A batch of events at a time, until the program has ended or was ended. */
@@ -140,11 +146,3 @@ const drive = <A, E, R>(run: VirtualRun<A, E, R>): Effect.Effect<A, E | ProgramF
     if (exit === undefined) return yield* Effect.die(new Error("a program neither ended nor was ended"))
     return yield* Exit.isSuccess(exit) ? Effect.succeed(exit.value) : Effect.failCause(exit.cause)
   })
-
-/** Anything but the errors of inputs is a bug, and dies as one. */
-const reasonOf = (error: unknown): NetworkInvalid => {
-  if (error instanceof BufferTooSmall || error instanceof OptionError || error instanceof TopologyError) {
-    return new NetworkInvalid({ cause: error })
-  }
-  throw error
-}

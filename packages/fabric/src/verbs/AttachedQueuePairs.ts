@@ -1,5 +1,13 @@
 import type { Endpoints } from "@rdmakit/nic"
-import { NEVER, type Time, type VerbsCommand, type VerbsEngine, type VerbsEvent } from "@rdmakit/protocol"
+import {
+  EVENTS_MAX,
+  endlessEvents,
+  NEVER,
+  type Time,
+  type VerbsCommand,
+  type VerbsEngine,
+  type VerbsEvent,
+} from "@rdmakit/protocol"
 import { VerbsEndpoint } from "./VerbsEndpoint.ts"
 import { NOBODY } from "./VerbsNic.ts"
 
@@ -75,14 +83,16 @@ export class AttachedQueuePairs {
     this.telling.push(endpoint)
   }
 
-  /** Calls back for each event that a queue pair has told of since. */
-  takeEvents(onEvent: (endpoint: VerbsEndpoint, event: VerbsEvent) => void): void {
+  /** Calls back for each event that a queue pair has told of since. @throws TransportFault where they have no end */
+  takeEvents(now: Time, onEvent: (endpoint: VerbsEndpoint, event: VerbsEvent) => void): void {
     const { telling } = this
     for (let at = 0; at < telling.length; at++) {
       const endpoint = telling[at]!
       endpoint.isTelling = false
       const { engine } = endpoint
+      let count = 0
       for (let event = engine.pollEvent(); event !== undefined && !endpoint.isGone; event = engine.pollEvent()) {
+        if (++count > EVENTS_MAX) throw endlessEvents(undefined, now, nameOf(endpoint))
         onEvent(endpoint, event)
       }
     }
@@ -100,6 +110,8 @@ export class AttachedQueuePairs {
     return lines
   }
 }
+
+const nameOf = ({ engine, node }: VerbsEndpoint): string => `queue pair 0x${engine.qpn.toString(16)} of node ${node}`
 
 const isIdle = ({ hasData, controlPending, nextTimeout }: VerbsEndpoint): boolean =>
   !hasData && !controlPending && nextTimeout === NEVER

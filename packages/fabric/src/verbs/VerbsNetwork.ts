@@ -18,6 +18,7 @@ import { frameBytesOf, type NetworkContext } from "../Models.ts"
 import { checkedConvergence } from "../NativeParts.ts"
 import { sharedBufferSwitches } from "../NativeSwitch.ts"
 import { checkDiscipline, checkNetwork } from "../NetworkChecks.ts"
+import { madeNics, madeSwitch, switchMaker } from "../PartChecks.ts"
 import type { Wheel } from "../program/Wheel.ts"
 import { ArrivalDigest } from "./ArrivalDigest.ts"
 import { AttachedQueuePairs } from "./AttachedQueuePairs.ts"
@@ -147,18 +148,17 @@ export class VerbsNetwork implements Wheel {
 
   private addSwitches(context: NetworkContext): void {
     const { graph, kernel, ports, routes, seed } = this
-    const makeSwitch = (this.options.switches ?? sharedBufferSwitches())(context)
+    const make = switchMaker((this.options.switches ?? sharedBufferSwitches())(context))
     for (let node = 0; node < graph.nodes; node++) {
-      if (graph.isSwitch[node] === 1) {
-        kernel.switches[node] = makeSwitch({ node, kernel, graph, ports, routes, seed })
-      }
+      if (graph.isSwitch[node] !== 1) continue
+      kernel.switches[node] = madeSwitch(make, { node, kernel, graph, ports, routes, seed })
     }
   }
 
   private makeScheduler(): HostNic<VerbsCommand, VerbsEvent> {
     const make = this.options.makeNic ?? ((nic: HostNicOptions<VerbsCommand, VerbsEvent>) => new ReadyListNic(nic))
     const { ports } = this.loopbacks
-    return make({
+    return madeNics(make, {
       ports: this.kernel,
       endpoints: this.endpoints,
       portIds: Array.from(hostsOf(this.graph)).flatMap((node) => [...ports.portsOf(node)]),
@@ -350,7 +350,7 @@ export class VerbsNetwork implements Wheel {
   }
 
   settle(): void {
-    this.queuePairs.takeEvents((endpoint, event) => {
+    this.queuePairs.takeEvents(this.now, (endpoint, event) => {
       this.noteDeed()
       this.device(endpoint.node)!.handleEvent(this.now, endpoint.engine, event)
     })

@@ -13,7 +13,7 @@ export type PacketObserver = (now: Time, node: number, packet: Packet, outward: 
 
 export interface VerbsNetworkOptions {
   readonly graph: Graph
-  /** Of hashes, marks, faults, and of the devices' numbers and keys, 32 bits. Default 0. */
+  /** Of hashes, marks, faults, and of the devices' numbers and keys: a whole number of 32 bits, at least 0. Default 0. */
   readonly seed?: number
   /** Default `sharedBufferSwitches()`. */
   readonly switches?: SwitchFactory

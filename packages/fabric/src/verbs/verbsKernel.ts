@@ -6,6 +6,7 @@ import { rocev2Framing } from "@rdmakit/transport-ib"
 import { serializationPs } from "@rdmakit/units"
 import type { FrameSizes, NetworkContext } from "../Models.ts"
 import { slotWidthPs } from "../makeKernel.ts"
+import { checkFrames } from "../TransportModel.ts"
 import type { WorldParts } from "../WorldParts.ts"
 
 /** Most switches that a packet may pass where links go down, and that telemetry has room for. */
@@ -60,6 +61,7 @@ export const verbsKernel = ({
   discipline,
   kernel,
 }: VerbsKernelOptions): ImpairedKernel => {
+  checkFrames(context.transport)
   const { mtuBytes, framing, telemetry } = context.transport
   const wireBytesMax = mtuBytes + framing.dataBytes + framing.telemetryBytes
   const pool = new PacketPool({
