@@ -177,7 +177,8 @@ export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths, extra
   return {
     graph,
     routes,
-    transport: rcFlows(ns3Connections(config, graph, paths, controller)),
+    // A controller of one's own is not to see what the simulator's may: more acknowledged than sent.
+    transport: rcFlows({ ...ns3Connections(config, graph, paths, controller), ns3GoBack: own === undefined }),
     controller,
     makeSwitch: ns3Switches(config, graph, paths.maxRttNs, random, {
       variables: ns3LossVariables(lossRates),

@@ -1,17 +1,20 @@
 import { Opcode, type Packet, PSN_MASK, psnDistance } from "@rdmakit/packet"
 import type { Time } from "@rdmakit/protocol"
-import { RcQueuePair } from "./RcQueuePair.ts"
+import { Ns3QueuePair } from "./Ns3QueuePair.ts"
 
 /**
  * L2_BACK_TO_ZERO of the public HPCC simulator (RdmaHw::ReceiveAck, ReceiverCheckSeq): at a gap the receiver forgets what
  * it has of the chunk, and the sender takes only whole chunks for acknowledged. One message a connection, from PSN 0.
  */
-export class BackToZeroQueuePair extends RcQueuePair {
+export class BackToZeroQueuePair extends Ns3QueuePair {
   protected override handleData(now: Time, packet: Packet): void {
     const { config, expected } = this
     const ahead = psnDistance(packet.psn, expected & PSN_MASK)
     if (ahead <= 0) {
+      // It remembers which packet it told of last (m_lastNACK): going back, it may come to wait for that one again.
+      const { nakFor } = this
       super.handleData(now, packet)
+      this.nakFor = nakFor
       return
     }
     if (now < this.nakTime && this.nakFor === expected) return

@@ -34,7 +34,8 @@ export interface RcConfig {
   readonly ackEvery: number
   /**
    * The ns-3 model's rule instead of `ackEvery`: acknowledge once this many bytes have come in all, or at multiples of
-   * `ns3AckChunkBytes` (L2_ACK_INTERVAL, L2_CHUNK_SIZE). Undefined, the default: `ackEvery` decides.
+   * `ns3AckChunkBytes` (L2_ACK_INTERVAL, L2_CHUNK_SIZE), and what is sent again after a timeout. Undefined, the default:
+   * `ackEvery` decides.
    */
   readonly ns3AckBytes?: number
   readonly ns3AckChunkBytes?: number
@@ -44,6 +45,11 @@ export interface RcConfig {
    * packets, and go-back-N. Default false.
    */
   readonly ns3BackToZero?: boolean
+  /**
+   * The ns-3 model's go-back-N: every NAK goes back, and acknowledgements do not move the next packet to send, which may be
+   * one that has come: see `Ns3QueuePair`. Its controllers alone are used to that. Needs go-back-N. Default false.
+   */
+  readonly ns3GoBack?: boolean
   /**
    * What is sent again after a loss. "go-back-n", the default: all from the lost packet on (IBTA 1.7 §9.7).
    * "selective-repeat": only what is lost, as IRN has it (Mittal et al., SIGCOMM 2018, §3): the receiver keeps what comes
@@ -188,7 +194,15 @@ export const rcConfig = (options: RcOptions): RcConfig => {
 const recoveries: ReadonlyArray<RcConfig["recovery"]> = ["go-back-n", "selective-repeat", "go-back-0", "timeout"]
 
 const checkRecovery = (config: RcConfig): void => {
-  const { recovery, ns3BackToZero = false, ns3AckChunkBytes = 0, mtuBytes, bdpPackets, reorderPackets } = config
+  const {
+    recovery,
+    ns3BackToZero = false,
+    ns3GoBack = false,
+    ns3AckChunkBytes = 0,
+    mtuBytes,
+    bdpPackets,
+    reorderPackets,
+  } = config
   check("recovery", recovery, recoveries.includes(recovery), recoveries.join(" or "))
   const { restartBytes } = config
   if (restartBytes !== undefined) {
@@ -197,6 +211,8 @@ const checkRecovery = (config: RcConfig): void => {
     check("restartBytes", restartBytes, whole, `a multiple of mtuBytes, ${mtuBytes}`)
   }
   check("ns3BackToZero", ns3BackToZero, typeof ns3BackToZero === "boolean", "true or false")
+  check("ns3GoBack", ns3GoBack, typeof ns3GoBack === "boolean", "true or false")
+  if (ns3GoBack) check("ns3GoBack", ns3GoBack, recovery === "go-back-n", "false unless recovery is go-back-n")
   if (ns3BackToZero) {
     check("ns3BackToZero", ns3BackToZero, recovery === "go-back-n", "false unless recovery is go-back-n")
     const whole = ns3AckChunkBytes > 0 && ns3AckChunkBytes % mtuBytes === 0

@@ -1,5 +1,5 @@
 import { Ecn, Flag, Opcode, type Packet, PSN_MASK, psnDistance } from "@rdmakit/packet"
-import { DOUBLE_ZERO, NEVER, type Time } from "@rdmakit/protocol"
+import { DOUBLE_ZERO, type Time } from "@rdmakit/protocol"
 import type { RcConfig } from "./RcConfig.ts"
 import type { RcAddress } from "./RcEndpoint.ts"
 
@@ -77,7 +77,7 @@ export abstract class RcResponder {
       return (
         this.receivedBytes >= config.ns3AckBytes ||
         (chunk > 0 && this.receivedBytes % chunk === 0) ||
-        (config.ackTimeoutPs !== NEVER && packet.has(Flag.AckRequest)) ||
+        packet.has(Flag.AfterTimeout) ||
         // No count of bytes ever tells of this one; the reference sends no message of zero bytes.
         packet.payloadBytes === 0
       )

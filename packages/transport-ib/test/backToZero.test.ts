@@ -45,6 +45,15 @@ describe("back to zero, as the ns-3 model has it", () => {
     expect([responder.bytesReceived, requester.bytesAcknowledged, requester.finished]).toEqual([7500, 4000, false])
   })
 
+  it("keeps quiet of a gap that it told of before, until the interval is over (rdma-hw.cc, ReceiverCheckSeq)", () => {
+    // Packet 7 ends the message and tells of the loss of 6; sent again, 6 is lost again, and told of by nobody.
+    const lost = ["> WriteMiddle 6 1000 B", "> WriteMiddle 6 1000 B again"]
+    const { numbers, said, told } = run(8000, { path: losing(...lost) })
+    expect(numbers.slice(8)).toEqual(["4", "5", "6", "7"].map((number) => `${number} again`))
+    expect(said().filter((words) => words.includes("Nak"))).toEqual(["< NakSequence 4"])
+    expect(told()).toEqual([])
+  })
+
   it("one of no bytes does", () => {
     expect(run(0).told()).toEqual(["completed 0"])
   })
