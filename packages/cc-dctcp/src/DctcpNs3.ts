@@ -99,7 +99,7 @@ export class DctcpNs3 extends AckController {
       const share = Math.min(1, this.marked / this.batchPackets)
       this.alpha = (1 - this.g) * this.alpha + this.g * share
       this.marked = 0
-      this.batchPackets = Math.floor(Math.max(0, sent - sequence) / this.packetBytes) + 1
+      this.batchPackets = batchOf(sent - sequence, this.packetBytes)
       this.estimates++
     }
     this.lastUpdateSequence = sent
@@ -111,3 +111,12 @@ export class DctcpNs3 extends AckController {
     if (this.variableWindow) this.window = windowAt(this.windowBytes, rate, this.lineRateBps)
   }
 }
+
+/**
+ * Packets of the next batch. Where more is acknowledged than sent, which a sender that goes back twice may see, what is
+ * out is an unsigned difference in the reference, and the batch the lower 32 bits of what that gives.
+ */
+const batchOf = (outBytes: number, packetBytes: number): number =>
+  outBytes >= 0
+    ? Math.floor(outBytes / packetBytes) + 1
+    : Number(BigInt.asUintN(32, BigInt.asUintN(64, BigInt(outBytes)) / BigInt(packetBytes) + 1n))

@@ -51,6 +51,15 @@ describe("dctcp/ns3", () => {
     expect([controller.rate, controller.metrics().alpha]).toEqual([12.5e9, 1])
   })
 
+  it("a batch of less than nothing is what the unsigned difference gives (rdma-hw.cc, HandleAckDctcp)", () => {
+    const controller = make()
+    controller.onAck(0, ack(1000, 2000))
+    controller.onAck(0, ack(5000, 3000))
+    // (2^64 − 2,000) / 1,000 + 1, of which 32 bits are kept.
+    const batch = Number(((2n ** 64n - 2000n) / 1000n + 1n) % 2n ** 32n)
+    expect(controller.metrics()).toMatchObject({ batchPackets: batch, lastUpdateSequence: 3000 })
+  })
+
   it("a share is at most 1", () => {
     const controller = make()
     controller.onAck(0, ack(1000, 2000, MARK))

@@ -152,7 +152,7 @@ const loadNamed = Effect.fnUntraced(function* (
   if (reading.faults.length > 0 || flows === undefined || flowFile === undefined) {
     return yield* Effect.fail(reading.refusal())
   }
-  reading.note(flowWarnings(configFile, graph, flows), "warning")
+  reading.note(flowWarnings(configFile, graph, flows, routes), "warning")
   const place = mentionOf(configFile, "TOPOLOGY_FILE")
   const acknowledgements = config.ackHighPriority ? 0 : undefined
   reading.notes.push(...deadlockWarnings({ graph, ports, routes }, trafficOf(flows), place, acknowledgements))

@@ -3,6 +3,7 @@ import {
   type ConfigFile,
   idleEntries,
   linkDelayNs,
+  type Ns3Config,
   type Ns3Flows,
   type Ns3Note,
   type Ns3Topology,
@@ -55,7 +56,12 @@ export const topologyWarnings = (
 }
 
 /** What happens to flows because of a key of the config, as in the simulator. */
-export const flowWarnings = (configFile: ConfigFile, graph: Graph, flows: Ns3Flows): ReadonlyArray<Ns3Note> => {
+export const flowWarnings = (
+  configFile: ConfigFile,
+  graph: Graph,
+  flows: Ns3Flows,
+  before: Routes,
+): ReadonlyArray<Ns3Note> => {
   const { config, entries } = configFile
   const warnings: Array<Ns3Note> = []
   const warn = (entry: ConfigEntry | undefined, text: string): void => {
@@ -64,6 +70,24 @@ export const flowWarnings = (configFile: ConfigFile, graph: Graph, flows: Ns3Flo
     warnings.push({ file, line, column, text: `${key}: ${text}` })
   }
   const indices = Array.from({ length: flows.count }, (_, flow) => flow)
+  if (config.l2AckIntervalBytes === 0) {
+    const { file, line, column } = entries.get("L2_ACK_INTERVAL") ?? { file: configFile.file, line: 1, column: 1 }
+    const text =
+      "L2_ACK_INTERVAL: with 0, its default, the simulator takes no acknowledgement, and no flow ends there; here they are taken: write 1"
+    warnings.push({ file, line, column, text })
+  } else {
+    const late = indices.filter((flow) => isNeverAcknowledged(config, flows.sizeBytes[flow]!)).length
+    const text = `the last packet of ${flowsText(late)} is not acknowledged: the simulator never ends such a flow, here it ends by TAIL_LOSS_TIMEOUT`
+    if (late > 0) warn(entries.get("L2_ACK_INTERVAL"), text)
+  }
+  if (config.ccMode === 3) {
+    const text =
+      "with HPCC the simulator divides by the window, 0; here queues are measured against the bandwidth-delay product"
+    if (!config.hasWindow) warn(entries.get("HAS_WIN"), text)
+    const far = indices.filter((flow) => before.distance(flows.src[flow]!, flows.dst[flow]!) > INT_HOPS_MAX + 1).length
+    const room = `INT has room for ${INT_HOPS_MAX} switches, and ${flowsText(far)} would need more: there the simulator stops, or keeps their rates as they are`
+    if (far > 0) warn(entries.get("CC_MODE"), room)
+  }
   if (config.l2BackToZero) {
     const endless = indices.filter((flow) => flows.sizeBytes[flow]! % config.l2ChunkBytes !== 0).length
     const text = `a flow whose size is no multiple of L2_CHUNK_SIZE, ${config.l2ChunkBytes}, never ends, as in the simulator: ${flowsText(endless)}`
@@ -80,5 +104,12 @@ export const flowWarnings = (configFile: ConfigFile, graph: Graph, flows: Ns3Flo
   }
   return warnings
 }
+
+/** Hops of IntHeader. */
+const INT_HOPS_MAX = 5
+
+/** Whether too little comes of a flow for its last packet to be acknowledged (RdmaHw::ReceiverCheckSeq). */
+const isNeverAcknowledged = ({ l2AckIntervalBytes, l2ChunkBytes }: Ns3Config, bytes: number): boolean =>
+  bytes > 0 && bytes < l2AckIntervalBytes && (l2ChunkBytes === 0 || bytes % l2ChunkBytes !== 0)
 
 const flowsText = (count: number): string => `${count} ${count === 1 ? "flow" : "flows"}`

@@ -15,7 +15,7 @@ KMAX_MAP 2 25000000000 400 100000000000 1600
 KMIN_MAP 2 25000000000 100 100000000000 400
 PMAX_MAP 2 25000000000 0.2 100000000000 0.2
 BUFFER_SIZE 32
-ENABLE_TRACE 0
+ENABLE_TRACE 0 L2_ACK_INTERVAL 1
 `
 
 interface Case {
@@ -58,6 +58,26 @@ describe("loadNs3Inputs", () => {
     const { graph, topology } = await accepted({ topology: TOPOLOGY.replaceAll("1us", "1.2us") })
     expect(graph.links.map((link) => link.delayPs)).toEqual([1_199_000, 1_199_000, 1_199_000])
     expect(topology.links.map((link) => link.delayPs)).toEqual([1_200_000, 1_200_000, 1_200_000])
+  })
+
+  it("warns of what the simulator would not do: take acknowledgements, divide by a window, have room", async () => {
+    const warnings = async (given: Case) => (await accepted(given)).notes.map(({ text }) => text)
+    const none = CONFIG.replace("L2_ACK_INTERVAL 1", "")
+    const [missing] = (await accepted({ config: none })).notes
+    expect(missing).toMatchObject({ line: 1, column: 1, text: expect.stringContaining("L2_ACK_INTERVAL: with 0") })
+    // Of 5,000 and 1 bytes; the first is a whole number of chunks.
+    expect(await warnings({ config: `${none}L2_ACK_INTERVAL 9000\nL2_CHUNK_SIZE 1000\n` })).toEqual([
+      "L2_ACK_INTERVAL: the last packet of 1 flow is not acknowledged: the simulator never ends such a flow, here it ends by TAIL_LOSS_TIMEOUT",
+    ])
+    const hpcc = CONFIG.replace("CC_MODE 7", "CC_MODE 3").replace("RATE_HAI", "HAS_WIN 0 RATE_HAI")
+    expect(await warnings({ config: hpcc })).toContainEqual(expect.stringContaining("HAS_WIN: with HPCC the simulator"))
+    // A chain of six switches.
+    const chain = ["0 2", "2 3", "3 4", "4 5", "5 6", "6 7", "7 1"].map((ends) => `${ends} 100Gbps 1us 0`)
+    const topology = `8 6 7\n2 3 4 5 6 7\n${chain.join("\n")}\n`
+    const flows = "1\n0 1 3 100 5000 2.0\n"
+    expect(await warnings({ config: hpcc, topology, flows })).toContainEqual(
+      "CC_MODE: INT has room for 5 switches, and 1 flow would need more: there the simulator stops, or keeps their rates as they are",
+    )
   })
 
   it("gives links without a loss rate the one of the config", async () => {

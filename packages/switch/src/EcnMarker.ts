@@ -50,15 +50,18 @@ export class EcnMarker {
 
   /** Bytes in a queue of the port up to which nothing is marked. */
   unmarkedBytes(port: number): number {
-    return Math.min(2 ** 31 - 1, Math.floor(this.kmin[port]!))
+    return Math.min(2 ** 31 - 1, Math.floor(Math.min(this.kmin[port]!, this.kmax[port]!)))
   }
 
-  /** Whether to mark a packet that leaves `queueBytes` behind in its queue. kmin = kmax is a step: no draw is made. */
+  /**
+   * Whether to mark a packet that leaves `queueBytes` behind in its queue. kmin = kmax is a step, and so is, as in the ns-3
+   * model (SwitchMmu::ShouldSendCN), a kmax below kmin: no draw is made.
+   */
   marks(port: number, queueBytes: number): boolean {
-    const kmin = this.kmin[port]!
-    if (queueBytes <= kmin) return false
     const kmax = this.kmax[port]!
     if (queueBytes > kmax) return true
+    const kmin = this.kmin[port]!
+    if (queueBytes <= kmin) return false
     return this.draws.next(port) < (this.pmax[port]! * (queueBytes - kmin)) / (kmax - kmin)
   }
 }

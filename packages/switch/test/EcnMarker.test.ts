@@ -47,6 +47,12 @@ describe("ECN marking", () => {
     }
   })
 
+  it("is a step at kmax where that is below kmin", () => {
+    const step = marker({ next: () => Number.NaN }, 1, 3000, 1000)
+    expect([1000, 1001, 3000, 3001].map((bytes) => step.marks(1, bytes))).toEqual([false, true, true, true])
+    expect(step.unmarkedBytes(1)).toBe(1000)
+  })
+
   it("is a step where kmin equals kmax: no draw, no NaN", () => {
     const draws = scripted(Number.NaN)
     const ecn = marker(draws, 1, 30_000, 30_000)
