@@ -1,6 +1,7 @@
 import { Effect, FileSystem, Option, Path, type PlatformError } from "effect"
 import { cannotBeWritten, Refused } from "./Exit.ts"
 import { Screen, WorkingDirectory } from "./Screen.ts"
+import { stagedFile } from "./StagingFolder.ts"
 
 export interface OutputFileOptions {
   /** Where to write; none: standard output. */
@@ -92,14 +93,9 @@ export const writeOutputFile = (pieces: Iterable<string>, options: OutputFileOpt
     const folder = path.dirname(target)
     yield* Effect.gen(function* () {
       yield* makeFolder(files, path, folder)
-      // On the same file system as the target, so that renaming is all that publishing takes.
-      const staging = yield* Effect.acquireRelease(
-        files.makeTempDirectory({ directory: folder, prefix: `.${path.basename(target)}-unfinished-` }),
-        (made) => Effect.ignore(files.remove(made, { recursive: true, force: true })),
-      )
-      const staged = path.join(staging, path.basename(target))
-      yield* writePieces(files, staged, pieces)
-      yield* files.chmod(staged, FILE_MODE)
-      yield* files.rename(staged, target)
+      const staged = yield* stagedFile(target)
+      yield* writePieces(files, staged.path, pieces)
+      yield* files.chmod(staged.path, FILE_MODE)
+      yield* staged.publish
     }).pipe(Effect.mapError((error) => cannotBeWritten(name, ELSEWHERE, error)))
   }).pipe(Effect.scoped)

@@ -1,8 +1,8 @@
-import { rmSync } from "node:fs"
 import { FLOWS_FILE, SUMMARY_FILE } from "@rdmakit/scenario"
 import { Effect, FileSystem, Path, type PlatformError, type Scope } from "effect"
 import { cannotBeWritten, Refused } from "./Exit.ts"
 import { WorkingDirectory } from "./Screen.ts"
+import { stagingFolder } from "./StagingFolder.ts"
 import { STDIN } from "./StandardInput.ts"
 
 /** The folder that a run writes to: nothing of it is seen before `publish`. */
@@ -80,26 +80,11 @@ export const openResultFolder = (
         hint: `${ELSEWHERE}, or --force to replace them`,
       })
     }
-    // On the same file system as the target, so that renaming is all that publishing takes.
     const parent = before === undefined ? path.dirname(target) : target
-    const staging = yield* Effect.acquireRelease(
-      Effect.gen(function* () {
-        yield* files.makeDirectory(parent, { recursive: true })
-        const folder = yield* files.makeTempDirectory({
-          directory: parent,
-          prefix: `.${path.basename(target)}-unfinished-`,
-        })
-        // A controller's module may end the process itself: then no scope is left.
-        const leave = () => rmSync(folder, { recursive: true, force: true })
-        process.once("exit", leave)
-        return { folder, leave }
-      }).pipe(Effect.mapError((error) => cannotBeWritten(name, ELSEWHERE, error))),
-      ({ folder, leave }) =>
-        Effect.andThen(
-          Effect.sync(() => process.off("exit", leave)),
-          Effect.ignore(files.remove(folder, { recursive: true, force: true })),
-        ),
-    ).pipe(Effect.map(({ folder }) => folder))
+    const staging = yield* files.makeDirectory(parent, { recursive: true }).pipe(
+      Effect.andThen(stagingFolder(parent, path.basename(target))),
+      Effect.mapError((error) => cannotBeWritten(name, ELSEWHERE, error)),
+    )
     const publish =
       before === undefined ? publishNew(files, staging, target) : publishInto(files, path, staging, target)
     return { name, staging, publish }

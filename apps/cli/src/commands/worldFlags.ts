@@ -44,6 +44,7 @@ export const worldFlags = {
   ),
   linkMtu: whole("link-mtu", "softnic: bytes of an IP packet (default: 1500; loopback 65536)"),
   pcap: text("pcap", "FILE", "Write what passes as octets, for Wireshark and 'rdmakit pcap'"),
+  force: yes("force", "Replace a file of --pcap that is there"),
   faults: text(
     "faults",
     "LIST",

@@ -8,10 +8,11 @@ import {
   PcapngWriter,
   PcapWriter,
 } from "@rdmakit/pcap"
-import { Effect, FileSystem, Option, Path } from "effect"
+import { Effect, Option, Path, type PlatformError } from "effect"
 import { cannotBeWritten, Refused } from "../Exit.ts"
 import { checkOutputFile } from "../OutputFile.ts"
 import { Screen, WorkingDirectory } from "../Screen.ts"
+import { stagedFile } from "../StagingFolder.ts"
 import { STDIN } from "../StandardInput.ts"
 
 export type CaptureFormat = "pcap" | "pcapng"
@@ -150,22 +151,15 @@ export const writeCapture = <A, E, R>(
     const pack = yield* attempt(options, () => packer(out))
     if (out === STDIN) return yield* fill(options, undefined, pack, write)
     yield* checkOutputFile({ out: Option.some(out), force, inputs, elsewhere: ELSEWHERE })
-    const files = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    const target = path.resolve(yield* WorkingDirectory, out)
-    const staging = yield* Effect.acquireRelease(
-      files
-        .makeTempDirectory({ directory: path.dirname(target), prefix: `.${path.basename(target)}-unfinished-` })
-        .pipe(Effect.mapError((error) => cannotBeWritten(out, ELSEWHERE, error))),
-      (made) => Effect.ignore(files.remove(made, { recursive: true, force: true })),
-    )
-    const staged = path.join(staging, path.basename(target))
+    const target = (yield* Path.Path).resolve(yield* WorkingDirectory, out)
+    const refused = (error: PlatformError.PlatformError) => cannotBeWritten(out, ELSEWHERE, error)
+    const staged = yield* Effect.mapError(stagedFile(target), refused)
     const result = yield* Effect.acquireUseRelease(
-      Effect.sync(() => openSync(staged, "w", 0o644)),
+      Effect.sync(() => openSync(staged.path, "w", 0o644)),
       (descriptor) => fill(options, descriptor, pack, write),
       (descriptor) => Effect.sync(() => closeSync(descriptor)),
     )
-    yield* Effect.mapError(files.rename(staged, target), (error) => cannotBeWritten(out, ELSEWHERE, error))
+    yield* Effect.mapError(staged.publish, refused)
     return result
   }).pipe(Effect.scoped)
 

@@ -3,57 +3,71 @@ import { closeSync, openSync, writeSync } from "node:fs"
 import { PcapngWriter } from "@rdmakit/pcap"
 import { Deferred, Effect, Exit } from "effect"
 import { cannotBeWritten, type Refused } from "../Exit.ts"
+import { type StagedFile, stagedFile } from "../StagingFolder.ts"
+import type { WantedCapture } from "./World.ts"
 
 /** Blocks in front of the interfaces: the section's. */
 const SECTION_BLOCKS = 1
+const ELSEWHERE = "choose another with --pcap FILE"
 
 /**
- * Runs a program that writes a pcapng file. What was there before is replaced when there are packets, or when the program
- * has ended well without any: a run that is refused late leaves it as it was. A file that cannot be written ends the program.
+ * Runs a program that writes a pcapng file, which is seen when the program has ended: well, or with packets in it. A run
+ * that is refused late, and a capture that its disk has no room for, leave what was there as it was. A file that cannot
+ * be written ends the program.
  *
  * @param interfaces how many the capture describes
  */
 export const capturing = <A, E, R>(
-  file: string,
+  { name, path, isDevice }: WantedCapture,
   interfaces: number,
   program: (writer: PcapngWriter) => Effect.Effect<A, E, R>,
-): Effect.Effect<A, E | Refused, R> =>
-  Effect.suspend(() => {
+) =>
+  Effect.gen(function* () {
+    const refused = (error: unknown) => cannotBeWritten(name, ELSEWHERE, error)
+    const file: StagedFile = isDevice
+      ? { path, publish: Effect.void }
+      : yield* Effect.mapError(stagedFile(path), refused)
     const failed = Deferred.makeUnsafe<never, Refused>()
-    const pieces = new Pieces(file, (refusal) => Deferred.doneUnsafe(failed, Effect.fail(refusal)))
+    const pieces = new Pieces(file.path, (error) => Deferred.doneUnsafe(failed, Effect.fail(refused(error))))
     const writer = new PcapngWriter({}, (piece) => pieces.write(piece))
     const end = (endedWell: boolean): Effect.Effect<void, Refused> => {
       if (endedWell || writer.count > SECTION_BLOCKS + interfaces) writer.flush()
       pieces.close()
-      return endedWell && pieces.refusal !== undefined ? Effect.fail(pieces.refusal) : Effect.void
+      if (pieces.error !== undefined) return endedWell ? Effect.fail(refused(pieces.error)) : Effect.void
+      return pieces.isWritten ? Effect.mapError(file.publish, refused) : Effect.void
     }
-    return Effect.raceFirst(program(writer), Deferred.await(failed)).pipe(
+    return yield* Effect.raceFirst(program(writer), Deferred.await(failed)).pipe(
       Effect.onExit((exit) => Effect.suspend(() => end(Exit.isSuccess(exit)))),
     )
-  })
+  }).pipe(Effect.scoped)
 
 /** The file, opened at the first piece. It is written inside a network's events, to which nothing may be thrown. */
 class Pieces {
-  refusal: Refused | undefined = undefined
+  /** What the system answered to a write, once it failed. */
+  error: unknown = undefined
   readonly #file: string
-  readonly #onRefusal: (refusal: Refused) => void
+  readonly #onError: (error: unknown) => void
   #descriptor: number | undefined = undefined
 
-  constructor(file: string, onRefusal: (refusal: Refused) => void) {
+  constructor(file: string, onError: (error: unknown) => void) {
     this.#file = file
-    this.#onRefusal = onRefusal
+    this.#onError = onError
   }
 
-  /** After a refusal nothing is written any more. */
+  get isWritten(): boolean {
+    return this.#descriptor !== undefined
+  }
+
+  /** After an error nothing is written any more. */
   write(piece: Uint8Array): void {
-    if (this.refusal !== undefined) return
+    if (this.error !== undefined) return
     try {
       this.#descriptor ??= openSync(this.#file, "w")
       for (let written = 0; written < piece.length; )
         written += writeSync(this.#descriptor, piece, written, piece.length - written)
     } catch (error) {
-      this.refusal = cannotBeWritten(this.#file, "choose another with --pcap FILE", error)
-      this.#onRefusal(this.refusal)
+      this.error = error
+      this.#onError(error)
     }
   }
 

@@ -13,7 +13,10 @@ export type DevinfoInput = Pick<
   "rate" | "delay" | "topology" | "hosts" | "address" | "frames" | "mac" | "linkMtu" | "json"
 > & { readonly on: Option.Option<"fabric" | "softnic">; readonly verbose: boolean }
 
-const NONE = { bind: Option.none(), at: [], pcap: Option.none(), faults: Option.none(), port: Option.none(), seed: 0 }
+const NONE = {
+  ...{ bind: Option.none(), at: [], pcap: Option.none(), force: false, faults: Option.none(), port: Option.none() },
+  seed: 0,
+}
 
 export const devinfo = (input: DevinfoInput) =>
   Effect.gen(function* () {

@@ -7,6 +7,7 @@ import { type Graph, hostsOf, star } from "@rdmakit/topology"
 import { formatRate, tryParseRate, tryParseTime } from "@rdmakit/units"
 import { Effect, FileSystem, Option, Path } from "effect"
 import { cannotBeWritten, Refused } from "../Exit.ts"
+import { checkOutputFile } from "../OutputFile.ts"
 import { reading } from "../Reading.ts"
 import { WorkingDirectory } from "../Screen.ts"
 import { type HostAndPort, hostAndPort, isV6, portOf, withoutLength } from "./Addresses.ts"
@@ -26,6 +27,8 @@ export interface WorldInput {
   readonly at: ReadonlyArray<string>
   readonly linkMtu: Option.Option<number>
   readonly pcap: Option.Option<string>
+  /** Replace a file of `pcap` that is there. */
+  readonly force: boolean
   readonly faults: Option.Option<string>
   readonly seed: number
   readonly port: Option.Option<number>
@@ -35,8 +38,17 @@ export interface WorldInput {
 interface Wanted {
   readonly seed: number
   readonly faults: Faults | undefined
-  /** The capture, as an absolute path. */
-  readonly pcap: string | undefined
+  readonly pcap: WantedCapture | undefined
+}
+
+/** Where a capture is to go. */
+export interface WantedCapture {
+  /** As the command line has it. */
+  readonly name: string
+  /** Absolute. */
+  readonly path: string
+  /** It is written into as it is, a FIFO or /dev/null; else a file takes its name when it is whole. */
+  readonly isDevice: boolean
 }
 
 export interface WantedFabric extends Wanted {
@@ -135,23 +147,25 @@ const faultsOf = ({ faults }: WorldInput) =>
     return parsed
   })
 
-/** A place where no file can be is told before anything is measured; what is there already is left as it is until then. */
-const captureOf = ({ pcap }: WorldInput) =>
+/** A place where no file can be, or another is, is told before anything is measured. */
+const captureOf = ({ pcap, topology, force }: WorldInput) =>
   Effect.gen(function* () {
     if (Option.isNone(pcap)) return undefined
     const files = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    const file = path.resolve(yield* WorkingDirectory, pcap.value)
-    yield* Effect.scoped(files.open(file, { flag: "r+" })).pipe(
-      Effect.asVoid,
-      Effect.catchIf(
-        ({ reason }) => reason._tag === "NotFound",
-        () => files.access(path.dirname(file), { writable: true }),
-      ),
-      Effect.mapError((error) => cannotBeWritten(pcap.value, "choose another with --pcap FILE", error)),
-    )
-    return file
+    const path = (yield* Path.Path).resolve(yield* WorkingDirectory, pcap.value)
+    const elsewhere = "choose another with --pcap FILE"
+    const info = yield* Effect.option(files.stat(path))
+    const isDevice = Option.isSome(info) && DEVICES.has(info.value.type)
+    if (isDevice) {
+      yield* Effect.scoped(files.open(path, { flag: "r+" })).pipe(
+        Effect.mapError((error) => cannotBeWritten(pcap.value, elsewhere, error)),
+      )
+    } else yield* checkOutputFile({ out: pcap, force, inputs: Option.toArray(topology), elsewhere })
+    return { name: pcap.value, path, isDevice } satisfies WantedCapture
   })
+
+/** What is written into as it is: nothing is replaced. */
+const DEVICES: ReadonlySet<FileSystem.File.Type> = new Set(["CharacterDevice", "BlockDevice", "FIFO"])
 
 const fabricOf = (input: WorldInput) =>
   Effect.gen(function* () {
