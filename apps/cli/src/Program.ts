@@ -63,7 +63,8 @@ fiber.addObserver((exit) => {
   const code = codeOf(exit)
   // Pipes may still hold text of ours: the process ends when it is written, or when its reader has gone.
   process.stdout.write("", () => {
-    if (signalled !== undefined && code === signals[signalled].code) endFor(signalled)
-    process.exit(endOf(code))
+    if (signalled === undefined || code !== signals[signalled].code) process.exit(endOf(code))
+    // The last read or write of ours counts as under way until its callback, in which this may be, has returned.
+    setImmediate(endFor, signalled)
   })
 })

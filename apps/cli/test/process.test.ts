@@ -1,7 +1,10 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
-import { folderOf, octetsOf, shell, shellCommand, textOf } from "./rdmakit.ts"
+import { folderOf, octetsOf, shell, shellCommand, testdata, textOf } from "./rdmakit.ts"
 
 const captures = fileURLToPath(new URL("../../../testdata/captures", import.meta.url))
 
@@ -114,6 +117,26 @@ describe("the program", () => {
       const { code, out } = await shell(line)
       expect(code).toBe(expected)
       expect(out).toContain(`stopped by SIG${signal} with `)
+      expect(readdirSync(cwd)).toEqual(["out"])
+    },
+    30_000,
+  )
+
+  // A shell shows the same for a process that died of the signal; its own parent does not.
+  test.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+  ] as const)(
+    "%s ends a run that simulates by an exit code, not by the signal",
+    async (signal, expected) => {
+      const cwd = folderOf({})
+      const line = `exec ${shellCommand} run pfcdemo/timely.config.txt --set QLEN_MON_END=4000000000000 --set SIMULATOR_STOP_TIME=4000 --out ${cwd}/out`
+      const child = spawn("bash", ["-c", line], { cwd: testdata, stdio: "ignore" })
+      while (child.exitCode === null && readdirSync(cwd).length === 0) await setTimeout(50)
+      await setTimeout(1000)
+      child.kill(signal)
+      expect(await once(child, "exit")).toEqual([expected, null])
       expect(readdirSync(cwd)).toEqual(["out"])
     },
     30_000,
