@@ -24,6 +24,7 @@ import { ns3Framing, type RcConfig, rcConfig, rcFlows, type TelemetryKind } from
 import { GlibcRandom, ns3TxNanoseconds, StreamSequence } from "@rdmakit/units"
 import { ns3HeadroomBytes } from "./Ns3Checks.ts"
 import { FIRST_RUN, ns3Losses, ns3LossVariables, RNG_SEED } from "./Ns3Losses.ts"
+import { withWideWindows } from "./Ns3WideWindow.ts"
 
 /** The next hops of the HPCC simulator: as its search comes by them, one link between two nodes. */
 export const ns3Routes = { order: "breadth-first", parallel: "last" } as const
@@ -173,7 +174,9 @@ export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths, extra
   const { controller: own, lossRates = graph.links.map(() => 0), routes = ns3Routes, seed = 0 } = extras
   const isLost = ns3Losses(config, lossRates, seed)
   const random = new GlibcRandom()
-  const controller = own ?? controllerOf(config, random)
+  const simulated = (): ControllerFactory =>
+    windowOf(config) === "variable" ? withWideWindows(controllerOf(config, random)) : controllerOf(config, random)
+  const controller = own ?? simulated()
   return {
     graph,
     routes,

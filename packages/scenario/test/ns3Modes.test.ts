@@ -124,6 +124,26 @@ describe("the keys of CC_MODE 8", () => {
   })
 })
 
+describe("windows of long, fast paths (rdma-queue-pair.cc, GetWin)", () => {
+  it.each([
+    ["of window times rate 64 bits are left", 250e6, Number((250_000_000n * 10n ** 11n - 2n ** 64n) / 10n ** 11n)],
+    ["all of it below that", 184e6, 184e6],
+  ])("%s", (_name, maxBdpBytes, expected) => {
+    const { config, graph } = referenceInputs("tiny/hpcc.config.txt", { overrides: dctcpKeys })
+    const pair = () => ({ rttNs: 20e6, bdpBytes: maxBdpBytes })
+    const make = (each: typeof config) => {
+      const { controller, path } = ns3Parts(each, graph, { maxRttNs: 20e6, maxBdpBytes, pair })
+      return controller.make(0, path(0, 0, 1, 100e9))
+    }
+    const flow = make(config)
+    expect(flow.window).toBe(expected)
+    // At half the rate nothing is lost.
+    flow.onAck(0, acknowledgement(1000, 10_000, true))
+    expect([flow.rate, flow.window]).toEqual([50e9, maxBdpBytes / 2])
+    expect(make({ ...config, varWindow: false }).window).toBe(maxBdpBytes)
+  })
+})
+
 describe("the keys of CC_MODE 10", () => {
   it("target, stage, steps, base, probability", () => {
     const keys = ["U_TARGET=0.5", "MI_THRESH=1", "RATE_AI=1Gb/s", "PINT_LOG_BASE=2"]
