@@ -76,7 +76,7 @@ export abstract class TcpWindow extends AckController {
 
   override onSent(now: Time, bytes: number): void {
     const silencePs = now - this.sentPs
-    if (silencePs > this.leastTimeoutPs && silencePs > this.roundTrip.timeoutPs) this.afterIdle()
+    if (silencePs > this.leastTimeoutPs && silencePs > this.roundTrip.retransmissionPs()) this.afterIdle()
     this.sentPs = now
     this.flight.onSent(bytes, this.recoverUntil)
   }

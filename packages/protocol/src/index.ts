@@ -24,6 +24,7 @@ export {
 } from "./OptionChecks.ts"
 export { type RateWindow, startWindow, windowAt } from "./RateWindow.ts"
 export { bytesOf, checkSges, moveSges } from "./Sges.ts"
+export { SmoothedRtt } from "./SmoothedRtt.ts"
 export type { StreamConnect, StreamDepths, StreamEnd, StreamEvent, StreamHost, StreamRequest } from "./Streams.ts"
 export type { LoadBalancer, Switch, SwitchPorts } from "./Switch.ts"
 export { Drop, dropNames, POLICY_WORDS, Shortcut } from "./Switch.ts"
