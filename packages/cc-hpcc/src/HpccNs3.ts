@@ -55,6 +55,9 @@ export const ns3Constants = (options: HpccNs3Options, path: PathInfo): HpccNs3Co
   }
 }
 
+/** From here on a quotient has no place in the reference's 64 bits, and becomes 0: then the least rate is next. */
+const QUOTIENT_END = 2 ** 64
+
 /** Of a controller that keeps no state for each hop. */
 const NO_STATE = new Float64Array(0)
 
@@ -65,8 +68,9 @@ const NO_STATE = new Float64Array(0)
  *
  * The reference divides by the window and by the time between two stamps, both of which can be 0. Here a run without a
  * window measures queues against the bandwidth-delay product, and a hop whose stamp did not move is passed over; the
- * rate is always within the least rate and the line rate. Two of its blind spots are kept: records of another path are
- * compared, and a hop with u = 0 is no measurement.
+ * rate is always within the least rate and the line rate. Three of its blind spots are kept: records of another path are
+ * compared, a hop with u = 0 is no measurement, and under MULTI_RATE, where U of such a hop may become 0, the reference rate
+ * divided by it is 0 too.
  */
 export class HpccNs3 extends AckController {
   // Every field starts as a number: one that starts undefined has each double written to it boxed, 30 % of `onAck`. What
@@ -233,7 +237,9 @@ export class HpccNs3 extends AckController {
 
   /** The next rate from a reference, whole bit/s, within bounds. */
   private next(referenceRateBps: number, excess: number, multiplicative: boolean): number {
-    const base = multiplicative ? Math.trunc(referenceRateBps / excess) : referenceRateBps
+    let base = multiplicative ? Math.trunc(referenceRateBps / excess) : referenceRateBps
+    // A hop that was idle for a round trip, and before which nothing waits.
+    if (base >= QUOTIENT_END) base = 0
     const rate = base + this.constants.additiveIncreaseBps
     return rate < this.constants.minRateBps
       ? this.constants.minRateBps

@@ -212,6 +212,17 @@ describe("hpcc/ns3, options", () => {
     expect(controller.rate).toBe(33_408_333_333)
   })
 
+  it("MULTI_RATE: a hop that was idle for a round trip asks for the least rate (rdma-hw.cc, UpdateRateHp)", () => {
+    const controller = make({ multiRate: true })
+    // τ = T and no bytes: U = 0, and the reference's 64-bit rate divided by it is 0.
+    feed(controller, ack(1000, 100_000, [[1000, 0, 0, B]]), ack(2000, 100_000, [[9000, 0, 0, B]]))
+    expect(controller.rate).toBe(1e9)
+    // Below the stage of a multiplicative step nothing is divided.
+    const additive = make({ multiRate: true, maxStage: 5 })
+    feed(additive, ack(1000, 100_000, [[1000, 0, 0, B]]), ack(2000, 100_000, [[9000, 0, 0, B]]))
+    expect(additive.rate).toBe(100e9)
+  })
+
   it("varWin false: the window stays", () => {
     const controller = make({ varWin: false })
     feed(controller, ack(1000, 100_000, [[1000, 0, 0, B]]), ack(2000, 100_000, [[9000, 100_000, 0, B]]))
