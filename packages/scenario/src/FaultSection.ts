@@ -4,6 +4,7 @@ import type { Ns3FormatError } from "@rdmakit/ns3"
 import type { Graph, Ports } from "@rdmakit/topology"
 import { hash32, Random } from "@rdmakit/units"
 import { Schema } from "effect"
+import { type InputNote, warningAt } from "./InputsRefused.ts"
 import type { FieldSource } from "./ScenarioDocument.ts"
 import {
   field,
@@ -86,6 +87,7 @@ interface Effects {
 /** What happens to links and hosts, by time. */
 export const faultsOf = (list: ReadonlyArray<ScenarioFault>, context: FaultContext, document: FieldSource) => {
   const faults: Array<Ns3FormatError> = []
+  const notes: Array<InputNote> = []
   const events: Array<Fault> = []
   for (const [index, entry] of list.entries()) {
     const refuse: Refuse = (key, expected, hint) => {
@@ -96,6 +98,10 @@ export const faultsOf = (list: ReadonlyArray<ScenarioFault>, context: FaultConte
     checkTogether(entry, refuse)
     const choices = effectsOf(entry, context, refuse)
     if (faults.length > before) continue
+    if (choices.length === 0 && entry.random === undefined) {
+      const where = entry.links === "switches" ? "no link joins two switches" : "there is no such link"
+      notes.push(warningAt(["faults", index], `${where}: nothing happens`, document))
+    }
     if (entry.random !== undefined && entry.random > choices.length) {
       refuse("random", `at most ${choices.length}, for so many links are named`)
       continue
@@ -105,7 +111,7 @@ export const faultsOf = (list: ReadonlyArray<ScenarioFault>, context: FaultConte
       refuse("times", `fewer: at most ${FAULTS_MAX} happenings in a scenario`)
     else happen(entry, choices, new Random(context.seed, hash32(STREAM, index, 0)), { every, times, random }, events)
   }
-  return { events: events.toSorted((a, b) => a.time - b.time), faults }
+  return { events: events.toSorted((a, b) => a.time - b.time), faults, notes }
 }
 
 type Refuse = (key: keyof ScenarioFault | undefined, expected: string, hint?: string) => void

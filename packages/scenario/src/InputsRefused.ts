@@ -1,5 +1,6 @@
 import type { Ns3FormatError, Ns3Note } from "@rdmakit/ns3"
 import { Data } from "effect"
+import type { FieldPath, FieldSource } from "./ScenarioDocument.ts"
 
 /** Something about the inputs that their author should know; the run goes on. */
 export interface InputNote extends Ns3Note {
@@ -7,6 +8,12 @@ export interface InputNote extends Ns3Note {
   readonly kind: "note" | "warning"
   /** The key of a config that changes nothing, when that is what the warning is about. */
   readonly idleKey?: string
+}
+
+/** A warning at a field of a scenario. */
+export const warningAt = (path: FieldPath, text: string, document: FieldSource): InputNote => {
+  const { file, line, column } = document.fault(path, { expected: "" })
+  return { file, line, column, kind: "warning", text }
 }
 
 /**

@@ -116,6 +116,7 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
   const faultContext = { graph, ports, seed, lossless: switches.lossless !== false }
   const linkFaults = faultsOf(decoded.faults ?? [], faultContext, document)
   faults.push(...losses.faults, ...linkFaults.faults)
+  notes.push(...losses.notes, ...linkFaults.notes)
 
   const admission = decoded.admission === undefined ? undefined : admissionModel(decoded.admission)
   if (decoded.admission !== undefined && admission === undefined) {

@@ -35,10 +35,11 @@ export class ScenarioDocument implements FieldSource {
   private readonly lines: Yaml.LineCounter
   private readonly text: string
   private readonly file: string
-  private readonly overridden: ReadonlyArray<FieldPath>
+  private readonly overridden: ReadonlyArray<Override>
 
   /**
-   * @param overrides `path=value`, such as `switch.buffer=16MiB`; `path+=value` puts one more at the end of a list
+   * @param overrides `path=value`, such as `switch.buffer=16MiB`; `path+=value` puts one more at the end of a list. An
+   * entry of a list is `flows.0` or, as messages have it, `flows[0]`
    * @throws Ns3FormatError
    */
   constructor(yaml: typeof Yaml, octets: Uint8Array, file: string, overrides: ReadonlyArray<string>) {
@@ -71,17 +72,19 @@ export class ScenarioDocument implements FieldSource {
     })
   }
 
-  private override(text: string): FieldPath {
+  private override(text: string): Override {
     const at = text.indexOf("=")
     const isOneMore = text[at - 1] === "+"
     const path = text
       .slice(0, Math.max(0, isOneMore ? at - 1 : at))
+      .replaceAll(/\[(\d+)\]/g, ".$1")
       .split(".")
       .map((key) => (/^\d+$/.test(key) ? Number(key) : key))
     const fault = (expected: string, hint?: string): Ns3FormatError =>
       new Ns3FormatError({ file: "--set", line: 0, column: 0, field: "override", found: text, expected, hint })
     if (at <= 0) throw fault("PATH=VALUE, such as switch.buffer=16MiB")
-    const value = this.yaml.parseDocument(text.slice(at + 1), { prettyErrors: false })
+    const given = text.slice(at + 1)
+    const value = this.yaml.parseDocument(given, { prettyErrors: false })
     if (value.errors.length > 0) throw fault("a YAML value", yamlWords(value.errors[0]!))
     if (isOneMore) {
       const list = this.document.getIn(path)
@@ -95,7 +98,7 @@ export class ScenarioDocument implements FieldSource {
     } catch {
       throw fault("the path of a field", `${path.join(".")} goes through something that has no fields`)
     }
-    return path
+    return { path, text: given, value }
   }
 
   /** An override may change an entry of a list, or put one at its end: anything further would leave entries out. */
@@ -133,7 +136,7 @@ export class ScenarioDocument implements FieldSource {
   private isOverridden(path: FieldPath): boolean {
     const node = this.nodeAt(path)
     const written = this.yaml.isNode(node) && Boolean(node.range)
-    return this.overridden.some((set) => {
+    return this.overridden.some(({ path: set }) => {
       const length = Math.min(set.length, path.length)
       for (let i = 0; i < length; i++) if (String(set[i]) !== String(path[i])) return false
       return set.length <= path.length || (path.length > 0 && !written)
@@ -143,9 +146,23 @@ export class ScenarioDocument implements FieldSource {
   private shown(path: FieldPath, range: readonly [number, number] | undefined): string {
     const text =
       range === undefined
-        ? plainText(this.document.getIn(path))
+        ? (this.givenText(path) ?? plainText(this.document.getIn(path)))
         : this.text.slice(range[0], Math.min(range[1], range[0] + FOUND_LENGTH_MAX))
     return text.split("\n")[0]!.trim()
+  }
+
+  /** A number, or a list, as an override gives it: 1e309 is no number that JSON could show. */
+  private givenText(path: FieldPath): string | undefined {
+    const last = this.overridden.findLast(({ path: set }) =>
+      set.slice(0, path.length).every((key, at) => String(key) === String(path[at])),
+    )
+    if (last === undefined || last.path.length > path.length) return undefined
+    const inner = path.slice(last.path.length)
+    const node = inner.length === 0 ? last.value.contents : last.value.getIn(inner, true)
+    const { isNode, isScalar, isSeq } = this.yaml
+    if (!isNode(node) || !node.range || !(isSeq(node) || (isScalar(node) && typeof node.value === "number")))
+      return undefined
+    return last.text.slice(node.range[0], Math.min(node.range[1], node.range[0] + FOUND_LENGTH_MAX))
   }
 
   /** Where a value stands, or its key; the nearest thing around it when it is nowhere. */
@@ -168,6 +185,14 @@ export class ScenarioDocument implements FieldSource {
     const node = path.length === 0 ? this.document.contents : this.document.getIn(path, true)
     return this.yaml.isAlias(node) ? node.resolve(this.document) : node
   }
+}
+
+/** A value in place of the document's, or beside what is there. */
+interface Override {
+  readonly path: FieldPath
+  /** The value as it was given, and read. */
+  readonly text: string
+  readonly value: Yaml.Document.Parsed
 }
 
 /** What is wrong with a text, in words for its writer: some of the parser's are for a programmer. */

@@ -1,6 +1,6 @@
 /** The kinds of values that the fields of a scenario have. Each says what it expects when it finds something else. */
 import { NODES_MAX } from "@rdmakit/topology"
-import { tryParseRate, tryParseSize, tryParseTime, type UnitError } from "@rdmakit/units"
+import { tryParseRate, tryParseShare, tryParseSize, tryParseTime, type UnitError } from "@rdmakit/units"
 import { Effect, Schema, SchemaIssue } from "effect"
 import {
   type Written,
@@ -8,6 +8,7 @@ import {
   writtenFile,
   writtenFlag,
   writtenNodes,
+  writtenNodesOrNone,
   writtenPositiveTime,
   writtenRate,
   writtenShare,
@@ -101,10 +102,19 @@ export const whole = (least: number, most: number) =>
     writtenWhole(least, most),
   )
 
-/** A number from 0 to 1. */
+/** A share as a number or a text, "2%"; NaN for what is none. */
+export const readShare = (value: unknown): number => {
+  if (typeof value === "string") return tryParseShare(value) ?? Number.NaN
+  return typeof value === "number" ? value : Number.NaN
+}
+
+/** A number from 0 to 1, or a percentage. */
 export const Share = field(
-  "a number 0..1",
-  (value) => (typeof value === "number" && value >= 0 && value <= 1 ? value : new Wrong()),
+  "a number 0..1, or a percentage such as 2%",
+  (value) => {
+    const share = readShare(value)
+    return share >= 0 && share <= 1 ? share : new Wrong()
+  },
   writtenShare,
 )
 
@@ -120,17 +130,39 @@ const Node = whole(0, NODE_MAX)
 
 export { Node }
 
-/** A node, or several: `0..15`. */
+const isNode = (node: unknown): node is number =>
+  typeof node === "number" && Number.isInteger(node) && node >= 0 && node <= NODE_MAX
+
+/** The nodes of `4` or of `0..15`. */
+const rangeOf = (value: unknown): ReadonlyArray<number> | Wrong => {
+  if (typeof value === "number") return isNode(value) ? [value] : new Wrong()
+  const match = typeof value === "string" ? /^(\d{1,5})\s*\.\.\s*(\d{1,5})$/.exec(value) : null
+  if (match === null) return new Wrong()
+  const [first, last] = [Number(match[1]), Number(match[2])]
+  if (!isNode(last) || first > last) return new Wrong("the first comes before the last")
+  return Array.from({ length: last - first + 1 }, (_, i) => first + i)
+}
+
+const readNodes = (value: unknown): ReadonlyArray<number> | Wrong => {
+  if (!Array.isArray(value)) return rangeOf(value)
+  const nodes = new Set<number>()
+  for (const entry of value) {
+    const range = rangeOf(entry)
+    if (range instanceof Wrong) return range
+    for (const node of range) {
+      if (nodes.has(node)) return new Wrong(`node ${node} is there twice`)
+      nodes.add(node)
+    }
+  }
+  return [...nodes]
+}
+
+/** A node, or several, each once: `0..15`, or a list of nodes and ranges such as `[0..3, 8]`. */
 export const Nodes = field(
-  "a node, or several such as 0..15",
-  (value): ReadonlyArray<number> | Wrong => {
-    const isNode = (node: number): boolean => Number.isInteger(node) && node >= 0 && node <= NODE_MAX
-    if (typeof value === "number") return isNode(value) ? [value] : new Wrong()
-    const match = typeof value === "string" ? /^(\d{1,5})\s*\.\.\s*(\d{1,5})$/.exec(value) : null
-    if (match === null) return new Wrong()
-    const [first, last] = [Number(match[1]), Number(match[2])]
-    if (!isNode(last) || first > last) return new Wrong("the first comes before the last")
-    return Array.from({ length: last - first + 1 }, (_, i) => first + i)
-  },
+  "a node, or several such as 0..15 or [0..3, 8]",
+  (value) => (Array.isArray(value) && value.length === 0 ? new Wrong() : readNodes(value)),
   writtenNodes(NODE_MAX),
 )
+
+/** The same, and perhaps none at all. */
+export const NodesOrNone = field("nodes such as 4, 0..15 or [0..3, 8]", readNodes, writtenNodesOrNone(NODE_MAX))

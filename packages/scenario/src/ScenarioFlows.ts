@@ -1,21 +1,20 @@
 import type { FlowInput } from "@rdmakit/fabric"
 import type { Ns3Flows, Ns3FormatError } from "@rdmakit/ns3"
 import type { Graph, Routes } from "@rdmakit/topology"
+import { pairCount, pairsOf, unpaired } from "./NodePairs.ts"
 import type { FieldPath, FieldSource } from "./ScenarioDocument.ts"
 import type { ScenarioFlow } from "./ScenarioSchema.ts"
 
 export const FLOWS_MAX = 10_000_000
 
 /** How many flows an entry of the list is. */
-export const countOf = ({ from, to, count = 1 }: ScenarioFlow): number => Math.max(from.length, to.length) * count
+export const countOf = ({ from, to, count = 1 }: ScenarioFlow): number => pairCount(from, to) * count
 
 /** Every flow of an entry, its ranges and its count spelled out. */
 export const listedFlows = (entry: ScenarioFlow): ReadonlyArray<FlowInput> => {
   const { from, to, size, start = 0, priority, count = 1 } = entry
   const flows: Array<FlowInput> = []
-  for (let i = 0; i < Math.max(from.length, to.length); i++) {
-    const source = from[from.length === 1 ? 0 : i]!
-    const destination = to[to.length === 1 ? 0 : i]!
+  for (const [source, destination] of pairsOf(from, to)) {
     for (let n = 0; n < count; n++) {
       flows.push({ source, destination, size, start, ...(priority === undefined ? {} : { priority }) })
     }
@@ -56,13 +55,9 @@ export const entryFault = (
     const fault = nodeFault(nodes, [...at, key], graph, document)
     if (fault !== undefined) return fault
   }
-  if (from.length !== to.length && from.length !== 1 && to.length !== 1) {
-    const hint = "two ranges go together host by host"
-    return document.fault([...at, "to"], { expected: `one host, or ${from.length} as in from`, hint })
-  }
-  for (let i = 0; i < Math.max(from.length, to.length); i++) {
-    const source = from[from.length === 1 ? 0 : i]!
-    const destination = to[to.length === 1 ? 0 : i]!
+  const apart = unpaired(from, to, "host")
+  if (apart !== undefined) return document.fault([...at, "to"], apart)
+  for (const [source, destination] of pairsOf(from, to)) {
     if (source === destination) {
       return document.fault([...at, "to"], { expected: `a host other than ${source}`, hint: "a flow joins two hosts" })
     }

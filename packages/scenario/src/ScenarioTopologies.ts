@@ -6,13 +6,17 @@ import {
   GraphBuilder,
   hpccFabric,
   hpccTestbed,
+  LINKS_MAX,
   type LinkOptions,
   leafSpine,
   ring,
   star,
+  TopologyError,
 } from "@rdmakit/topology"
 import { Schema } from "effect"
-import { FileName, field, NODE_MAX, Node, Rate, Share, Time, Wrong, whole } from "./ScenarioFields.ts"
+import { pairCount, pairsOf, unpaired } from "./NodePairs.ts"
+import type { FieldSource } from "./ScenarioDocument.ts"
+import { FileName, field, NODE_MAX, Nodes, NodesOrNone, Rate, Share, Time, Wrong, whole } from "./ScenarioFields.ts"
 import { writtenEven } from "./WrittenFields.ts"
 
 const Count = whole(1, NODE_MAX)
@@ -120,22 +124,53 @@ export const builders: Readonly<Record<string, TopologyChoice>> = {
 /** `topology: {nodes, switches, links}`. */
 export const ExplicitTopology = Schema.Struct({
   nodes: whole(1, NODE_MAX + 1),
-  switches: Schema.optionalKey(Schema.Array(Node)),
-  links: Schema.Array(Schema.Struct({ from: Node, to: Node, ...linkFields })),
+  /** Default: none, every node is a host. */
+  switches: Schema.optionalKey(NodesOrNone),
+  /** As of flows: of two ranges of the same length each link takes one, a single node joins all of the other's. */
+  links: Schema.Array(Schema.Struct({ from: Nodes, to: Nodes, ...linkFields })),
 })
 export type ExplicitTopology = typeof ExplicitTopology.Type
 
 /** `topology: {file}`: a topology file of the HPCC simulator. */
 export const TopologyFile = Schema.Struct({ file: FileName })
 
-/** @throws TopologyError: the first link that is wrong */
-export const explicitGraph = ({ nodes, switches = [], links }: ExplicitTopology): Graph => {
+/** @throws TopologyError: the first link that is wrong; its `link` is an index of the list, not of the graph's links */
+const explicitGraph = ({ nodes, switches = [], links }: ExplicitTopology): Graph => {
   const builder = new GraphBuilder()
   const isSwitch = new Set(switches)
   for (let node = 0; node < nodes; node++) {
     if (isSwitch.has(node)) builder.switch()
     else builder.host()
   }
-  for (const { from, to, ...options } of links) builder.link(from, to, options)
-  return builder.build()
+  const entries: Array<number> = []
+  for (const [index, { from, to, ...options }] of links.entries()) {
+    for (const [a, b] of pairsOf(from, to)) entries[builder.link(a, b, options)] = index
+  }
+  try {
+    return builder.build()
+  } catch (error) {
+    if (!(error instanceof TopologyError) || error.link === undefined) throw error
+    throw new TopologyError(error.kind, error.message, { link: entries[error.link], node: error.node })
+  }
+}
+
+/** The network of a list of links. @throws Ns3FormatError; TopologyError as `explicitGraph` */
+export const listedGraph = (topology: ExplicitTopology, document: FieldSource): Graph => {
+  const { nodes, switches = [], links } = topology
+  const stray = switches.find((node) => node >= nodes)
+  if (stray !== undefined) {
+    const hint = `node ${stray} does not exist`
+    throw document.fault(["topology", "switches"], { expected: `nodes 0..${nodes - 1}`, hint })
+  }
+  let count = 0
+  for (const [index, { from, to }] of links.entries()) {
+    const apart = unpaired(from, to, "node")
+    if (apart !== undefined) throw document.fault(["topology", "links", index, "to"], apart)
+    count += pairCount(from, to)
+  }
+  if (count > LINKS_MAX) {
+    const fault = { found: "", expected: `at most ${LINKS_MAX} links`, hint: `this is ${count} links` }
+    throw document.fault(["topology", "links"], fault)
+  }
+  return explicitGraph(topology)
 }

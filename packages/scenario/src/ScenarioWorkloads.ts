@@ -20,8 +20,20 @@ import {
   type WorkloadFlow,
 } from "@rdmakit/workload"
 import { Schema } from "effect"
-import { field, Node, Nodes, positiveSize, positiveTime, Rate, Time, Wrong, whole, words } from "./ScenarioFields.ts"
-import { writtenAbove, writtenEither, writtenSizes, writtenWith } from "./WrittenFields.ts"
+import {
+  field,
+  Node,
+  Nodes,
+  positiveSize,
+  positiveTime,
+  Rate,
+  readShare,
+  Time,
+  Wrong,
+  whole,
+  words,
+} from "./ScenarioFields.ts"
+import { writtenEither, writtenLoad, writtenSizes, writtenWith } from "./WrittenFields.ts"
 
 /** A file of sizes, before it is read. */
 export interface SizesFile {
@@ -66,10 +78,11 @@ const pointsOf = (value: ReadonlyArray<unknown>): SizeDistribution | Wrong => {
 const Load = field(
   "a share above 0, such as 0.3",
   (value) => {
-    if (typeof value !== "number" || !(value > 0)) return new Wrong()
-    return value <= 10 ? value : new Wrong("at most 10: a share, not a percentage")
+    const load = readShare(value)
+    if (!(load > 0)) return new Wrong()
+    return load <= 10 ? load : new Wrong("at most 10: a share, not a percentage")
   },
-  writtenAbove(10),
+  writtenLoad(10),
 )
 const Count = whole(1, 10_000_000)
 

@@ -4,7 +4,7 @@ import { exactTelemetry } from "@rdmakit/packet"
 import { type ControllerFactory, type FlowTransport, makeAck, type Time } from "@rdmakit/protocol"
 import { ExactDelays, type Ports, type Routes } from "@rdmakit/topology"
 import { formatRate, formatTime } from "@rdmakit/units"
-import type { InputNote } from "./InputsRefused.ts"
+import { type InputNote, warningAt } from "./InputsRefused.ts"
 import type { FieldSource } from "./ScenarioDocument.ts"
 import type { ScenarioTransport } from "./ScenarioSchema.ts"
 
@@ -50,9 +50,8 @@ export const delayNotes = (
   const { rttPs, lineRateBps } = way
   const rateBps = rateAlone(controller, way)
   if (rateBps >= SHARE_EXPECTED * lineRateBps) return []
-  const { file, line, column } = document.fault(["controller"], { expected: "" })
   const text = `${controller.name} takes an idle network for a congested one: packets and their acknowledgements take ${formatTime(rttPs)}, more than the delay that it aims at, and a flow alone falls to ${formatRate(Number(rateBps.toPrecision(2)))} of ${formatRate(lineRateBps)}; give it a longer target`
-  return [{ file, line, column, kind: "warning", text }]
+  return [warningAt(["controller"], text, document)]
 }
 
 /** What a flow comes to send whose every acknowledgement takes the round trip of an idle network, bit/s on average. */
@@ -92,7 +91,6 @@ export const timeoutNotes = (
   (["ackTimeout", "ackTimeoutHigh"] as const).flatMap((key): ReadonlyArray<InputNote> => {
     const timeoutPs = section[key]
     if (timeoutPs === undefined || timeoutPs >= rttPs) return []
-    const { file, line, column } = document.fault(["transport", key], { expected: "" })
     const text = `${formatTime(timeoutPs)} are over before a packet and its acknowledgement have crossed an idle network, which takes ${formatTime(rttPs)}: packets are sent again that are only on their way`
-    return [{ file, line, column, kind: "warning", text }]
+    return [warningAt(["transport", key], text, document)]
   })

@@ -3,7 +3,7 @@ import { BUFFER_BYTES_MAX, type BufferDemand, type NativeOptions, reorders, uses
 import type { Ns3FormatError } from "@rdmakit/ns3"
 import type { Graph, Ports } from "@rdmakit/topology"
 import { formatSize } from "@rdmakit/units"
-import type { InputNote } from "./InputsRefused.ts"
+import { type InputNote, warningAt } from "./InputsRefused.ts"
 import type { FieldPath, FieldSource } from "./ScenarioDocument.ts"
 import type { ScenarioSwitch } from "./ScenarioSchema.ts"
 
@@ -121,7 +121,6 @@ export const disciplineOf = (
 export const orderNotes = (section: ScenarioSwitch, document: FieldSource): ReadonlyArray<InputNote> => {
   const { loadBalancer } = section
   if (!reorders(loadBalancer) || usesFlowlets(loadBalancer)) return []
-  const { file, line, column } = document.fault(["switch", "loadBalancer"], { expected: "" })
   const text = `${loadBalancer} lets packets of a flow overtake each other, and the transport goes back N: each gap is taken for a loss, and what is under way is sent again`
-  return [{ file, line, column, kind: "warning", text }]
+  return [warningAt(["switch", "loadBalancer"], text, document)]
 }

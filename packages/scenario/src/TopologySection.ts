@@ -4,7 +4,7 @@ import { type Graph, LINKS_MAX, NODES_MAX, networkTooLarge, TopologyError } from
 import { Effect, type FileSystem, type Path, type Schema } from "effect"
 import type { InputFile } from "./InputFile.ts"
 import { attempt, type FieldPath, type FieldSource, hasFile, sectionOf } from "./ScenarioDocument.ts"
-import { builders, ExplicitTopology, explicitGraph, TopologyFile } from "./ScenarioTopologies.ts"
+import { builders, ExplicitTopology, listedGraph, TopologyFile } from "./ScenarioTopologies.ts"
 
 /** Reads a file that a field names. */
 export type OpenFile = (
@@ -64,7 +64,7 @@ export const topologyShape = (document: FieldSource): TopologyShape => {
     checkKeys(document, section)
     return {
       schema: ExplicitTopology as Schema.Codec<unknown, unknown>,
-      load: (read) => built(document, () => explicitGraph(read as ExplicitTopology)),
+      load: (read) => built(document, () => listedGraph(read as ExplicitTopology, document)),
     }
   }
   const choice = typeof builder === "string" && Object.hasOwn(builders, builder) ? builders[builder] : undefined

@@ -1,5 +1,5 @@
 /** How the fields of a scenario are written: what its JSON Schema says of them. */
-import { ratePattern, sizePattern, timePattern } from "@rdmakit/units"
+import { ratePattern, sharePattern, sizePattern, timePattern } from "@rdmakit/units"
 import { type JsonSchema, Schema, SchemaAST, SchemaGetter } from "effect"
 
 /** The JSON that a field is written as. */
@@ -29,7 +29,11 @@ export const writtenAbove = (most: number): Written =>
 /** So many numbers, each above 0. */
 export const writtenWeights = (count: number, most: number): Written =>
   written(Schema.Tuple(Array.from({ length: count }, () => writtenAbove(most))) as unknown as Schema.Codec<unknown>)
-export const writtenShare: Written = written(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
+export const writtenShare: Written = written(
+  Schema.Union([Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })), text(sharePattern)]),
+)
+/** Above 0, and perhaps above 1. */
+export const writtenLoad = (most: number): Written => written(Schema.Union([writtenAbove(most), text(sharePattern)]))
 const writtenNumber: Written = written(Schema.Finite)
 export const writtenFlag: Written = written(Schema.Boolean)
 export const writtenText: Written = written(Schema.String)
@@ -56,12 +60,16 @@ export const writtenRate: Written = named(
 
 export const writtenStallOrRate: Written = written(Schema.Union([Schema.Literal("stall"), writtenRate]))
 
+const writtenRange = (most: number) => Schema.Union([writtenWhole(0, most), text(/^\d{1,5}\s*\.\.\s*\d{1,5}$/u)])
+
 export const writtenNodes = (most: number): Written =>
   named(
     "Nodes",
-    "a node, or several such as 0..15",
-    Schema.Union([writtenWhole(0, most), text(/^\d{1,5}\s*\.\.\s*\d{1,5}$/u)]),
+    "a node, or several such as 0..15 or [0..3, 8]",
+    Schema.Union([writtenRange(most), Schema.Array(writtenRange(most)).check(Schema.isMinLength(1))]),
   )
+export const writtenNodesOrNone = (most: number): Written =>
+  written(Schema.Union([writtenRange(most), Schema.Array(writtenRange(most))]))
 
 /** The name of a distribution, a file, or points: bytes, and the percentage of flows up to them. */
 export const writtenSizes: Written = written(

@@ -348,7 +348,7 @@ describe("what is refused, and where", () => {
     expect(await faults(star + flow, { overrides: ["seed"] })).toEqual([expect.stringMatching(/PATH=VALUE/)])
     expect(await faults(star + flow, { overrides: ["name.x.y=1"] })).toEqual([expect.stringMatching(/^--set: /)])
     expect(await faults(star + flow, { overrides: ["faults+={ at: 1us, links: all, loss: 1.5 }"] })).toEqual([
-      '--set: faults[0].loss: found "1.5", expected a number 0..1',
+      '--set: faults[0].loss: found "1.5", expected a number 0..1, or a percentage such as 2%',
     ])
   })
 

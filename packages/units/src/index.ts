@@ -6,6 +6,7 @@ export { productError } from "./ProductError.ts"
 export { hash32, murmur3, Random, uniform } from "./Random.ts"
 export { formatRate, parseRate, type Rate, ratePattern, tryParseRate } from "./Rate.ts"
 export { ns3Nanoseconds, ns3TxNanoseconds, serializationPs } from "./Serialization.ts"
+export { sharePattern, tryParseShare } from "./Share.ts"
 export { formatSize, parseSize, type Size, sizePattern, tryParseSize } from "./Size.ts"
 export {
   formatTime,

@@ -2,9 +2,11 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import {
   ratePattern,
+  sharePattern,
   sizePattern,
   timePattern,
   tryParseRate,
+  tryParseShare,
   tryParseSize,
   tryParseTime,
   UnitError,
@@ -68,4 +70,15 @@ test.each(kinds)("whatever is read as a %s matches it", (_, pattern, tryParse) =
     }),
     { numRuns: 3000 },
   )
+})
+
+const shares = ["2%", "0.02", " 2 % ", ".5%", "5.%", "150%"]
+
+test.each(shares)("%s is a share", (text) => {
+  expect(sharePattern.test(text)).toBe(true)
+  expect(tryParseShare(text)).toBe(Number(text.replace("%", "")) / (text.includes("%") ? 100 : 1))
+})
+
+test.each(["", "%", "-2%", "2%%", "2 percent", "1e-2", `${"0".repeat(64)}1%`])("%s is no share", (text) => {
+  expect(tryParseShare(text)).toBeUndefined()
 })

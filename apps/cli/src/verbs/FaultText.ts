@@ -1,5 +1,5 @@
 /** `--faults loss=2%,dup=2%,reorder=5%`: what becomes of packets on their way. */
-import { tryParseRate, tryParseTime } from "@rdmakit/units"
+import { tryParseRate, tryParseShare, tryParseTime } from "@rdmakit/units"
 
 /** Probabilities from 0 to 1, times in ps. The names are those of `FaultInjector`. */
 export interface Faults {
@@ -53,8 +53,6 @@ export const parseFaults = (text: string): Faults | string => {
 }
 
 const shareOf = (text: string): number | undefined => {
-  const match = /^(\d+(?:\.\d*)?|\.\d+)\s*(%?)$/.exec(text)
-  if (match === null) return undefined
-  const share = Number(match[1]) / (match[2] === "%" ? 100 : 1)
-  return share <= 1 ? share : undefined
+  const share = tryParseShare(text)
+  return share !== undefined && share <= 1 ? share : undefined
 }
