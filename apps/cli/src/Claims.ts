@@ -24,6 +24,7 @@ import { Interrupts, signals } from "./Interrupts.ts"
 import { paintOf } from "./Paint.ts"
 import { openResultFolder } from "./ResultFolder.ts"
 import { print, Screen, tell } from "./Screen.ts"
+import { CLEAR_LINE } from "./Shown.ts"
 import { type Column, tableLines } from "./Table.ts"
 
 export interface ClaimsInput {
@@ -118,7 +119,7 @@ const isMeasured = (figure: Figure, measured: ReadonlyArray<Measured>): boolean 
 /** Runs in worker threads, telling of each that ended; Ctrl-C stops them, and what had ended is kept. */
 const runAll = (figures: Parameters<typeof runFigures>[0], scale: "quick" | "full", workers: number) =>
   Effect.gen(function* () {
-    const { err, columns } = yield* Screen
+    const { err } = yield* Screen
     const interrupts = yield* Interrupts
     const abort = new AbortController()
     yield* interrupts.hold(() => abort.abort())
@@ -126,7 +127,7 @@ const runAll = (figures: Parameters<typeof runFigures>[0], scale: "quick" | "ful
     const onDone = ({ figure, system }: { figure: string; system: string }, done: number, total: number): void => {
       if (!err.isTerminal && done % TOLD_EVERY !== 0 && done !== total) return
       const line = `${done} of ${counted(total, "run")}: ${figure}, ${system}`
-      const text = err.isTerminal ? `\r\x1b[K${line.slice(0, columns - 1)}` : `${line}\n`
+      const text = err.isTerminal ? `${CLEAR_LINE}${line.slice(0, err.columns - 1)}` : `${line}\n`
       Effect.runSyncWith(context)(err.write(text))
     }
     const options = { scale, workers, worker, onDone, signal: abort.signal }
@@ -134,7 +135,7 @@ const runAll = (figures: Parameters<typeof runFigures>[0], scale: "quick" | "ful
     const measured = yield* Effect.promise(() =>
       runFigures(figures, { ...options, ...(execArgv === undefined ? {} : { execArgv }) }),
     )
-    if (err.isTerminal) yield* err.write("\r\x1b[K")
+    if (err.isTerminal) yield* err.write(CLEAR_LINE)
     return { measured, stopped: abort.signal.aborted ? interrupts.received() : undefined }
   }).pipe(Effect.scoped)
 
@@ -150,7 +151,7 @@ const HEAD: ReadonlyArray<Column> = [
 
 const show = (figures: ReadonlyArray<EvaluatedFigure>, tally: Tally, page: string, seconds: number) =>
   Effect.gen(function* () {
-    const { out, columns } = yield* Screen
+    const { out } = yield* Screen
     const paint = paintOf(out)
     for (const { figure, less, claims: own } of figures) {
       yield* print(paint.bold(`${figure.id}  ${figure.title}`))
@@ -166,7 +167,7 @@ const show = (figures: ReadonlyArray<EvaluatedFigure>, tally: Tally, page: strin
           verdict ?? "",
         ]),
       )
-      for (const line of tableLines(HEAD, rows, { columns })) yield* print(line)
+      for (const line of tableLines(HEAD, rows, { columns: out.columns })) yield* print(line)
       for (const { claim, order } of own) {
         for (const { lower, higher, reason } of order.reversals) {
           const word = reason === undefined ? paint.red("reversed:") : paint.yellow("reversed, explained:")
@@ -181,7 +182,7 @@ const show = (figures: ReadonlyArray<EvaluatedFigure>, tally: Tally, page: strin
 
 const showBriefly = (figures: ReadonlyArray<EvaluatedFigure>, tally: Tally, page: string) =>
   Effect.gen(function* () {
-    const { out, columns } = yield* Screen
+    const { out } = yield* Screen
     const head: ReadonlyArray<Column> = [
       { header: "figure", align: "left" },
       { header: "within" },
@@ -195,7 +196,7 @@ const showBriefly = (figures: ReadonlyArray<EvaluatedFigure>, tally: Tally, page
       const right = `${pairs - explained - reversed} of ${pairs}`
       return [each.figure.id, String(within), String(outside), String(shapeOnly), right, each.figure.title]
     })
-    for (const line of tableLines(head, rows, { columns, header: paintOf(out).bold })) yield* print(line)
+    for (const line of tableLines(head, rows, { columns: out.columns, header: paintOf(out).bold })) yield* print(line)
     yield* tell(`Every number is in ${page}; why one is outside, where that is known, too`)
     yield* print(tallyText(tally))
   })

@@ -23,6 +23,7 @@ import { presenterOf } from "./HelpScreen.ts"
 import type { Interrupts } from "./Interrupts.ts"
 import { paintOf } from "./Paint.ts"
 import { print, Screen } from "./Screen.ts"
+import { inOneLine } from "./Shown.ts"
 import { systemWords } from "./SystemWords.ts"
 
 const root = Command.make("rdmakit").pipe(
@@ -152,7 +153,7 @@ const tellError = (args: ReadonlyArray<string>, fault: Fault): Effect.Effect<voi
     yield* tellJson(args, fault)
     const { err } = yield* Screen
     const paint = paintOf(err)
-    yield* err.write(`${paint.red("error:")} ${paint.bold(message)}\n`)
+    yield* err.write(`${paint.red("error:")} ${paint.bold(inOneLine(message))}\n`)
     if (hint !== undefined) yield* err.write(`${hint}\n`)
   })
 

@@ -64,7 +64,7 @@ const reportOf = (pair: ComparedPair) => {
 }
 
 const flowsReport = Effect.fnUntraced(function* (pair: ComparedPair) {
-  const { out, columns } = yield* Screen
+  const { out } = yield* Screen
   const read = Effect.fnUntraced(function* (file: ComparedFile) {
     const octets = yield* octetsOf(file)
     return yield* reading(() => {
@@ -79,7 +79,7 @@ const flowsReport = Effect.fnUntraced(function* (pair: ComparedPair) {
   const report = new FlowReport(...sides)
   const runs = [yield* runOf(pair.a), yield* runOf(pair.b)]
   const [a, b] = runs.map((run) => run?.transport)
-  const lines = [...report.lines(columns, paintOf(out).bold)]
+  const lines = [...report.lines(out.columns, paintOf(out).bold)]
   // A file of completion times has nothing of flows that never completed.
   const [rowsA, rowsB] = sides.map(({ rows }) => rows)
   const rows = rowsA !== undefined && rowsB !== undefined ? new FlowRows(rowsA, rowsB) : undefined

@@ -38,14 +38,14 @@ const breathe = Effect.promise(() => new Promise<void>((resolve) => setImmediate
 /** Drives a run to its end, telling how far it has come; Ctrl-C stops it, and its outcome is partial. */
 export const execute = (run: Run): Effect.Effect<RunOutcome, RunFault, Screen | Interrupts> =>
   Effect.gen(function* () {
-    const { err, columns } = yield* Screen
+    const { err } = yield* Screen
     const interrupts = yield* Interrupts
     let stopped = false
     prepareCompiler()
     yield* interrupts.hold(() => {
       stopped = true
     })
-    const line = new ProgressLine(err, columns, () => performance.now())
+    const line = new ProgressLine(err, () => performance.now())
     while (!stopped && (yield* stepRun(run, BATCH))) {
       yield* line.update(run.progress())
       yield* breathe

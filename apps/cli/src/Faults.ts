@@ -4,10 +4,12 @@ import { Effect, FileSystem, Path } from "effect"
 import { counted } from "./Figures.ts"
 import { paintOf } from "./Paint.ts"
 import { print, Screen, type Surface, WorkingDirectory } from "./Screen.ts"
+import { inOneLine } from "./Shown.ts"
 
 /** Files above this are not opened again to show a line of them. */
 const FRAME_BYTES_MAX = 64e6
 const FRAME_COLUMNS_BEFORE = 60
+const FRAME_COLUMNS_MAX = 120
 
 /** Writes why inputs were refused: each fault as `file:line:column: …`, and the line it stands in. */
 export const tellFaults = (
@@ -15,12 +17,12 @@ export const tellFaults = (
   text?: string,
 ): Effect.Effect<void, never, Screen | FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function* () {
-    const { err, columns } = yield* Screen
+    const { err } = yield* Screen
     const paint = paintOf(err)
     for (const fault of faults) {
-      yield* err.write(`${paint.red("error:")} ${paint.bold(fault.message)}\n`)
+      yield* err.write(`${paint.red("error:")} ${paint.bold(inOneLine(fault.message))}\n`)
       const line = yield* lineOf(fault, text)
-      if (line !== undefined) yield* err.write(frame(line, fault, columns, paint.cyan("^")))
+      if (line !== undefined) yield* err.write(frame(line, fault, err.columns, paint.cyan("^")))
     }
   })
 
@@ -31,7 +33,7 @@ export const showNotes = (notes: ReadonlyArray<InputNote>, surface: Surface): Ef
     for (const { file, line, column, kind, text } of notes) {
       const place = line > 0 ? `${file}:${line}:${column}` : file
       const word = kind === "warning" ? paint.yellow("warning:") : paint.cyan("note:")
-      yield* surface.write(`${place}: ${word} ${text}\n`)
+      yield* surface.write(`${inOneLine(place)}: ${word} ${inOneLine(text)}\n`)
     }
   })
 
@@ -71,8 +73,9 @@ const frame = (line: string, fault: Ns3FormatError, columns: number, caret: stri
   const shown = line
     .replaceAll("\t", " ")
     .trimEnd()
-    .slice(start, start + Math.max(20, columns - label.length))
-  return `${label}${shown}\n${" ".repeat(label.length + fault.column - 1 - start)}${caret}\n`
+    .slice(start, start + Math.max(20, Math.min(columns, FRAME_COLUMNS_MAX) - label.length))
+  const before = inOneLine(shown.slice(0, fault.column - 1 - start)).padEnd(fault.column - 1 - start)
+  return `${label}${inOneLine(shown)}\n${" ".repeat(label.length + before.length)}${caret}\n`
 }
 
 /** With `--json`, refused inputs are an object on the screen too: `{"file": …, "ok": false, "faults": […], "notes": […]}`. */

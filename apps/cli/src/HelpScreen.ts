@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { type CliError, CliOutput } from "effect/cli"
 import { paintOf } from "./Paint.ts"
 import { Screen } from "./Screen.ts"
+import { inOneLine, withOwnColors } from "./Shown.ts"
 
 /** Help and version go to the screen; a wrong command line gets what is wrong and where to read on, not the whole help. */
 export const presenterOf = (
@@ -13,7 +14,7 @@ export const presenterOf = (
     const formatter = CliOutput.defaultFormatter({ colors: screen.out.color })
     switch (event._tag) {
       case "Help":
-        return screen.out.write(`${spaced(formatter.formatHelpDoc(event.helpDoc))}\n`)
+        return screen.out.write(`${withOwnColors(spaced(formatter.formatHelpDoc(event.helpDoc)))}\n`)
       case "Version":
         return screen.out.write(`${event.name} ${event.version}\n`)
       case "InvalidInvocation":
@@ -21,7 +22,7 @@ export const presenterOf = (
           const paint = paintOf(screen.err)
           yield* Effect.provideService(wrong(event.errors.map(sentence).join("; ")), Screen, screen)
           for (const error of event.errors) {
-            yield* screen.err.write(`${paint.red("error:")} ${paint.bold(sentence(error))}\n`)
+            yield* screen.err.write(`${paint.red("error:")} ${paint.bold(inOneLine(sentence(error)))}\n`)
           }
           const command = event.commandPath.join(" ")
           yield* screen.err.write(`usage: ${event.helpDoc.usage}\n`)
@@ -45,17 +46,17 @@ const isHeading = (line: string, heading: string): boolean => !line.startsWith("
 const sentence = (error: CliError.NonShowHelpErrors): string => {
   switch (error._tag) {
     case "UnknownSubcommand":
-      return `there is no command "${printable(error.subcommand)}"${meant(error.suggestions)}`
+      return `there is no command "${error.subcommand}"${meant(error.suggestions)}`
     case "UnrecognizedOption":
-      return `there is no flag ${printable(error.option)}${isLetter(error.option) ? "" : meant(error.suggestions)}`
+      return `there is no flag ${error.option}${isLetter(error.option) ? "" : meant(error.suggestions)}`
     case "MissingArgument":
       return `${error.argument} is missing`
     case "UnexpectedArgument":
-      return `too many arguments: ${error.arguments.map(printable).join(" ")}`
+      return `too many arguments: ${error.arguments.join(" ")}`
     case "InvalidValue":
-      return `${printable(error.message)}${meant(spelledAs(error.value, error.expected))}`
+      return `${error.message}${meant(spelledAs(error.value, error.expected))}`
     default:
-      return printable(error.message)
+      return error.message
   }
 }
 
@@ -70,7 +71,4 @@ const spelledAs = (value: string, expected: string): ReadonlyArray<string> => {
 }
 
 const meant = (suggestions: ReadonlyArray<string>): string =>
-  suggestions.length === 0 ? "" : `; did you mean ${suggestions.map(printable).join(" or ")}?`
-
-/** Without the control characters that a terminal would obey. */
-const printable = (text: string): string => text.replace(/\p{Control}/gu, "?")
+  suggestions.length === 0 ? "" : `; did you mean ${suggestions.join(" or ")}?`

@@ -3,11 +3,11 @@ import { Socket } from "node:net"
 import type { Writable } from "node:stream"
 import { Effect, Layer } from "effect"
 import { exitCodes } from "./Exit.ts"
-import { Screen, type Surface } from "./Screen.ts"
+import { Screen, type Surface, showing } from "./Screen.ts"
 import { systemWords } from "./SystemWords.ts"
 
-/** Lines for readers that are no terminal. */
-const COLUMNS_ELSEWHERE = 120
+/** Of a terminal that does not know its width. */
+const COLUMNS = 120
 const NOT_WHOLE = "what is written of it is not whole: make room, or write elsewhere (--out, where the command has it)"
 
 interface Stream extends Writable {
@@ -20,9 +20,7 @@ interface Stream extends Writable {
 export const processScreen: Layer.Layer<Screen> = Layer.sync(Screen, () => {
   const out = surfaceOf(process.stdout)
   const err = surfaceOf(process.stderr)
-  // A terminal that does not know its width says 0.
-  const columns = (process.stdout as Stream).columns || (process.stderr as Stream).columns || COLUMNS_ELSEWHERE
-  return { out: out.surface, err: err.surface, columns, readerGone: out.gone }
+  return { out: out.surface, err: err.surface, readerGone: out.gone }
 })
 
 const surfaceOf = (stream: Stream): { readonly surface: Surface; readonly gone: () => boolean } => {
@@ -62,7 +60,10 @@ const surfaceOf = (stream: Stream): { readonly surface: Surface; readonly gone: 
       return Effect.sync(settle)
     })
   const isTerminal = stream.isTTY === true
-  return { surface: { write, isTerminal, color: isTerminal && wantsColor() }, gone: () => gone || stream.destroyed }
+  // A terminal that does not know its width says 0.
+  const columns = isTerminal ? stream.columns || COLUMNS : Number.POSITIVE_INFINITY
+  const surface = showing({ write, isTerminal, color: isTerminal && wantsColor(), columns })
+  return { surface, gone: () => gone || stream.destroyed }
 }
 
 /** The descriptor of a stream that is a file or a device; undefined for pipes, sockets and terminals. */

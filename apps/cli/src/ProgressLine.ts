@@ -13,9 +13,9 @@ export class ProgressLine {
   private toldHops = 0
 
   /** @param now milliseconds from any beginning */
-  constructor(surface: Surface, columns: number, now: () => number) {
+  constructor(surface: Surface, now: () => number) {
     this.startMs = now()
-    this.line = new StatusLine(surface, columns, now)
+    this.line = new StatusLine(surface, now)
     this.clear = this.line.clear
   }
 

@@ -232,9 +232,9 @@ const showOutcome = Effect.fnUntraced(function* (
   folder: string,
   lines: ReadonlyArray<string | undefined>,
 ) {
-  const { out, columns } = yield* Screen
+  const { out } = yield* Screen
   const { bold, yellow, red } = paintOf(out)
-  for (const line of slowdownLines(outcome, columns, bold)) yield* print(line)
+  for (const line of slowdownLines(outcome, out.columns, bold)) yield* print(line)
   const drops = Object.entries(outcome.dropsByReason).map(([reason, count]) => `${grouped(count)} ${reason}`)
   yield* print("")
   const over = outcome.transport === "rc" ? "" : `${outcome.transport}, `

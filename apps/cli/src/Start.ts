@@ -45,7 +45,7 @@ export const start = ({ time, claims: wanted, json }: StartInput) =>
       return yield* new Refused({ message: "--claims --json: found both, expected one of them", hint })
     }
     const durationPs = yield* durationOf(time)
-    const { out, columns } = yield* Screen
+    const { out } = yield* Screen
     const { bold } = paintOf(out)
     const cost = costMeter(false)
     const runs: Array<{ readonly name: string; readonly outcome: RunOutcome }> = []
@@ -65,7 +65,7 @@ export const start = ({ time, claims: wanted, json }: StartInput) =>
       }))
       yield* print(JSON.stringify({ hosts: HOSTS, load: LOAD, startSeconds: durationPs / SECOND, results, ...cost() }))
     } else {
-      for (const line of sideBySideLines(runs, columns, bold)) yield* print(line)
+      for (const line of sideBySideLines(runs, out.columns, bold)) yield* print(line)
       yield* print("")
       for (const { name, outcome } of runs) yield* print(`${name.padEnd(6)}  ${sentenceOf(outcome)}`)
       const { cpuSeconds } = cost()

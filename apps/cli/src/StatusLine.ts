@@ -1,23 +1,21 @@
 import { Effect } from "effect"
 import type { Surface } from "./Screen.ts"
+import { CLEAR_LINE, inOneLine } from "./Shown.ts"
 
 const TERMINAL_INTERVAL_MS = 100
 /** Where nobody watches, a line now and then shows that it goes on. */
 const LOG_INTERVAL_MS = 30_000
-const CLEAR_LINE = "\r\x1b[K"
 
 /** A line that says how far something has come: one that changes on a terminal, a new one now and then elsewhere. */
 export class StatusLine {
   private readonly surface: Surface
-  private readonly columns: number
   private readonly now: () => number
   private shownMs: number
   private shown = false
 
   /** @param now milliseconds from any beginning */
-  constructor(surface: Surface, columns: number, now: () => number) {
+  constructor(surface: Surface, now: () => number) {
     this.surface = surface
-    this.columns = columns
     this.now = now
     this.shownMs = now()
   }
@@ -28,9 +26,10 @@ export class StatusLine {
     const sinceMs = nowMs - this.shownMs
     if (sinceMs < (this.surface.isTerminal ? TERMINAL_INTERVAL_MS : LOG_INTERVAL_MS)) return Effect.void
     this.shownMs = nowMs
-    if (!this.surface.isTerminal) return this.surface.write(`${text(nowMs, sinceMs)}\n`)
+    const line = inOneLine(text(nowMs, sinceMs))
+    if (!this.surface.isTerminal) return this.surface.write(`${line}\n`)
     this.shown = true
-    return this.surface.write(`${CLEAR_LINE}${text(nowMs, sinceMs).slice(0, this.columns - 1)}`)
+    return this.surface.write(`${CLEAR_LINE}${line.slice(0, this.surface.columns - 1)}`)
   }
 
   /** Takes the line away. */

@@ -1,3 +1,5 @@
+import { inOneLine } from "./Shown.ts"
+
 /** One column of a table. */
 export interface Column {
   readonly header: string
@@ -11,7 +13,7 @@ export interface Column {
 }
 
 export interface TableOptions {
-  /** Characters in a line. */
+  /** Characters in a line; infinite: every column is there, and no line is cut. */
   readonly columns: number
   /** Paints the line of headers. */
   readonly header?: (line: string) => string
@@ -25,16 +27,30 @@ const NOTHING = "-"
 /** Writes a table of text, without borders: its lines, the headers first. Every row has a cell for each column. */
 export const tableLines = (
   columns: ReadonlyArray<Column>,
-  rows: ReadonlyArray<ReadonlyArray<string>>,
+  rows: Iterable<ReadonlyArray<string>>,
   options: TableOptions,
-): ReadonlyArray<string> => {
-  const widths = columns.map(({ header }, index) => Math.max(header.length, ...rows.map((row) => row[index]!.length)))
-  const isEmpty = columns.map((_, index) => rows.every((row) => row[index] === NOTHING))
+): ReadonlyArray<string> => [...lineByLine(columns, rows, options)]
+
+/** The same a line at a time, of however many rows: they are gone through twice. */
+export function* lineByLine(
+  columns: ReadonlyArray<Column>,
+  rows: Iterable<ReadonlyArray<string>>,
+  options: TableOptions,
+): Generator<string, void> {
+  const widths = columns.map(({ header }) => header.length)
+  const isEmpty = columns.map(() => true)
+  for (const row of rows) {
+    for (let index = 0; index < widths.length; index++) {
+      const cell = row[index]!
+      widths[index] = Math.max(widths[index]!, inOneLine(cell).length)
+      isEmpty[index] &&= cell === NOTHING
+    }
+  }
   const kept = keptColumns(columns, widths, isEmpty, options.columns)
   const line = (cells: ReadonlyArray<string>): string => {
     const text = kept
       .map((index) => {
-        const cell = cells[index]!
+        const cell = inOneLine(cells[index]!)
         return columns[index]!.align === "left" ? cell.padEnd(widths[index]!) : cell.padStart(widths[index]!)
       })
       .join(GAP)
@@ -42,7 +58,8 @@ export const tableLines = (
     return text.length > options.columns ? `${text.slice(0, options.columns - 1)}${ELLIPSIS}` : text
   }
   const paint = options.header ?? ((text: string) => text)
-  return [paint(line(columns.map(({ header }) => header))), ...rows.map(line)]
+  yield paint(line(columns.map(({ header }) => header)))
+  for (const row of rows) yield line(row)
 }
 
 const keptColumns = (

@@ -55,7 +55,7 @@ describe("a wrong command line exits with 2, says what was meant, and prints not
     [["lint", "a", "--set"], "error: "],
     [["size", "--rate", "100Gbps", "--delay", "-1us"], 'error: command line: --delay: found "-1us"'],
     [["run", "a.yaml", "--seed", "-1"], 'error: Invalid value for flag --seed: "-1"'],
-    [["x\x1b[2J"], 'error: there is no command "x?[2J"'],
+    [["x\x1b[2J"], 'error: there is no command "x\\u001b[2J"'],
   ])("%j", async (args, message) => {
     const { code, out, err } = await rdmakit(args)
     expect({ code, out }).toEqual({ code: 2, out: "" })

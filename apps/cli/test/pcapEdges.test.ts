@@ -180,8 +180,8 @@ test("what a file says of itself does not command the terminal", async () => {
     writer.packet(0, 1n, new Uint8Array(60), 60, [numberOption(optionCodes.packet.flags, 1, 4)])
   })
   const { out } = await pcap(folderOf({ escaping }), "info", "escaping")
-  expect(out).toContain("by tool\ufffd[2J")
-  expect(out).toContain("interface   eth\ufffd]0;x\ufffd\ufffd0, ethernet")
+  expect(out).toContain("by tool\\u001b[2J")
+  expect(out).toContain("interface   eth\\u001b]0;x\\u0007\\u000a0, ethernet")
 })
 
 test("of very many interfaces the first are told, and how many there are", async () => {

@@ -152,6 +152,19 @@ describe("rates", () => {
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(80)
   })
 
+  it("takes short intervals of a long capture, and says where they are longer than asked for", async () => {
+    // Of 402 ms.
+    const many = await run(["rates", "lossy_rc_send_v4.pcap.gz", "--interval", "1us"])
+    expect([many.code, many.err, many.out.split("\n").length]).toEqual([0, "", 401_518])
+    const { code, out, err } = await run(["rates", "lossy_rc_send_v4.pcap.gz", "--interval", "100ns", "--csv"])
+    expect([code, err]).toEqual([0, "note: intervals of 800ns, not 100ns: there would be more than 1,000,000\n"])
+    expect(out.split("\n")[2]).toMatch(/^800,0,/)
+    const few = await run(["rates", "v_rnr.pcap.gz", "--interval", "500us", "--time", "0ms..2ms"])
+    expect(few.out.split("\n")[3]).toMatch(/^0\.000500 /)
+    const short = await run(["rates", "v_rnr.pcap.gz", "--interval", "500ns", "--time", "0ms..2ms"])
+    expect(short.out.split("\n")[3]).toMatch(/^0\.000000500 /)
+  }, 30_000)
+
   it("refuses an interval that is none", async () => {
     const { code, err } = await run(["rates", "v_rnr.pcap.gz", "--interval", "often"])
     expect(code).toBe(2)

@@ -181,6 +181,41 @@ describe("the program", () => {
     )
   })
 
+  test("drops no column of a table into a pipe, and cuts no line", async () => {
+    const names = ["a", "b"].map((letter) => letter.repeat(90))
+    const scenario = "topology: { builder: star, hosts: 2 }\nflows: [{ from: 0, to: 1, size: 1KB }]\n"
+    const line = `rdmakit sweep s.yaml --jobs 1 --vary name=${names.join()} 2>&1 | cat`
+    const { out } = await shell(line, {}, folderOf({ "s.yaml": scenario }))
+    const lines = out.split("\n")
+    const header = lines.findIndex((each) => /^name .* drops$/.test(each))
+    expect(lines[header]).toContain("FCT us")
+    expect(lines[header + 1]).toMatch(/^a{90} .*\d$/)
+    expect(out).not.toContain("…")
+  }, 30_000)
+
+  test("a terminal obeys nothing in values, lines and names that it is told of", async () => {
+    const name = "s\x1b[31m\n.yaml"
+    const cwd = folderOf({ [name]: "seed: 1\nx: \x1b]0;title\x07\n", "c.txt": "1000\x9b 100\n" })
+    const file = "$'s\\e[31m\\n.yaml'"
+    for (const line of [
+      `lint ${file}`,
+      `lint ${file} --json`,
+      `lint ${file} --set $'seed=\\e[31m'`,
+      "lint $'none\\e]0;x\\a.yaml'",
+      "run $'\\e[2J'",
+      "generate flows poisson --hosts 16 --load 0.3 --duration 1ms --sizes c.txt",
+      "pcap info $'\\u009b2J'",
+      "perf write-bw --pcap $'nowhere\\e/x'",
+      "compare $'\\e' $'\\x7f'",
+      "--\x1b[2J",
+    ]) {
+      const { code, out, err } = await shell(`rdmakit ${line}`, {}, cwd)
+      expect(code, line).toBe(2)
+      expect(out + err, line).not.toMatch(/[^\P{Cc}\n\t]/u)
+      expect(err.split("\n").filter((each) => each.startsWith("error:")).length, line).toBeGreaterThan(0)
+    }
+  }, 60_000)
+
   test("reads a capture from a FIFO to the end of its writer", async () => {
     const line = `mkfifo fifo; cat ${captures}/v_imm.pcap.gz > fifo & rdmakit pcap info fifo --json`
     const { code, out, err } = await shell(line, {}, folderOf({}))

@@ -10,7 +10,7 @@ import { Effect, Layer, Stdio, Stream } from "effect"
 import { afterAll } from "vitest"
 import { runCommandLine } from "../src/CommandLine.ts"
 import { Interrupts, makeInterrupts } from "../src/Interrupts.ts"
-import { Screen, type Surface, WorkingDirectory } from "../src/Screen.ts"
+import { Screen, type Surface, showing, WorkingDirectory } from "../src/Screen.ts"
 
 export const testdata = fileURLToPath(new URL("../../../testdata/ns3/", import.meta.url))
 
@@ -38,7 +38,7 @@ export const rdmakit = async (args: ReadonlyArray<string>, setting: Setting = {}
   const interrupts = makeInterrupts()
   const text = { out: "", err: "" }
   let writes = 0
-  const surface = (side: "out" | "err"): Surface => ({
+  const written = (side: "out" | "err"): Surface => ({
     write: (piece) =>
       Effect.sync(() => {
         if (side === "out" && ++writes > readerLeavesAfter) return
@@ -48,13 +48,13 @@ export const rdmakit = async (args: ReadonlyArray<string>, setting: Setting = {}
       }),
     isTerminal: terminal,
     color: terminal,
+    columns,
   })
   const stdin = typeof setting.stdin === "string" ? new TextEncoder().encode(setting.stdin) : setting.stdin
   const services = Layer.mergeAll(
     Layer.succeed(Screen, {
-      out: surface("out"),
-      err: surface("err"),
-      columns,
+      out: showing(written("out")),
+      err: showing(written("err")),
       readerGone: () => writes > readerLeavesAfter,
     }),
     Layer.succeed(Interrupts, interrupts.service),

@@ -1,8 +1,12 @@
 import { Effect } from "effect"
 import { describe, expect, test } from "vitest"
 import { counted, difference, grouped, percent, quantity, ratio, short, sizeLabel } from "../src/Figures.ts"
+import { paintOf } from "../src/Paint.ts"
 import { ProgressLine } from "../src/ProgressLine.ts"
 import { formatDuration } from "../src/pcap/Times.ts"
+import { showing } from "../src/Screen.ts"
+import { inOneLine, shown } from "../src/Shown.ts"
+import { StatusLine } from "../src/StatusLine.ts"
 import { tableLines } from "../src/Table.ts"
 
 describe("figures", () => {
@@ -70,6 +74,63 @@ describe("a table", () => {
   })
 })
 
+test("a table has as many rows as there are", () => {
+  const rows = {
+    *[Symbol.iterator]() {
+      for (let row = 0; row < 200_000; row++) yield [String(row)]
+    },
+  }
+  const lines = tableLines([{ header: "row" }], rows, { columns: Number.POSITIVE_INFINITY })
+  expect([lines.length, lines[1], lines.at(-1)]).toEqual([200_001, "     0", "199999"])
+})
+
+describe("what is shown of a text", () => {
+  /** What a terminal obeys, and what it may have: our colours, and lines. */
+  const commands = [...Array(0x20).keys(), ...Array.from({ length: 0x21 }, (_, index) => 0x7f + index)]
+    .filter((code) => code !== 0x09 && code !== 0x0a)
+    .map((code) => String.fromCharCode(code))
+
+  test("C0, DEL and C1 are escaped as JSON has them; lines, columns and our own colours stay", () => {
+    for (const command of commands) {
+      const text = `a${command}[31mb`
+      expect(JSON.parse(`"${shown(text)}"`)).toBe(text)
+      expect(shown(text)).toMatch(/^[\x20-\x7e]+$/)
+      expect(inOneLine(text)).toBe(shown(text))
+    }
+    expect(shown("a\tb\nü 東")).toBe("a\tb\nü 東")
+    expect(inOneLine("a\tb\nc")).toBe("a\\u0009b\\u000ac")
+    const paint = paintOf({ color: true })
+    expect(shown(paint.red("\x1b[2J\u009b2J"))).toBe("\x1b[31m\\u001b[2J\\u009b2J\x1b[0m")
+  })
+
+  test("a text that is JSON commands no more than a colour, whatever is in it", () => {
+    for (const text of ["\udc1b]52;c;x\x07", "\udc1b[2J", "\udc0d", "\ud83d\udc1b[31m", "\udc1bc"]) {
+      expect(shown(text)).not.toMatch(/\p{Cc}/u)
+    }
+  })
+
+  test("a surface leaves octets as they are", async () => {
+    const pieces: Array<string | Uint8Array> = []
+    const write = (piece: string | Uint8Array) => Effect.sync(() => void pieces.push(piece))
+    const surface = showing({ write, isTerminal: true, color: true, columns: 80 })
+    const octets = Uint8Array.of(0x1b, 0x0d)
+    await Effect.runPromise(Effect.andThen(surface.write("\x1b\r"), surface.write(octets)))
+    expect(pieces).toEqual(["\\u001b\\u000d", octets])
+  })
+
+  test("a line of progress and a cell of a table are one line", async () => {
+    const pieces: Array<string | Uint8Array> = []
+    const write = (piece: string | Uint8Array) => Effect.sync(() => void pieces.push(piece))
+    let now = 0
+    const line = new StatusLine(showing({ write, isTerminal: true, color: true, columns: 16 }), () => now)
+    now = 1000
+    await Effect.runPromise(line.update(() => "50 %  \x1b[2J\n.pcap"))
+    expect(pieces.join("")).toBe("\r\x1b[K50 %  \\u001b[2J")
+    const table = tableLines([{ header: "file", align: "left" }, { header: "n" }], [["a\x1b\nb", "1"]], { columns: 80 })
+    expect(table).toEqual(["file            n", "a\\u001b\\u000ab  1"])
+  })
+})
+
 describe("progress", () => {
   const at = (flowsFinished: number, packetHops: number) => {
     const finishedShare = flowsFinished / 7981
@@ -85,7 +146,7 @@ describe("progress", () => {
       Effect.sync(() => {
         text += piece
       })
-    const line = new ProgressLine({ write, isTerminal, color: false }, 100, () => now)
+    const line = new ProgressLine(showing({ write, isTerminal, color: false, columns: 100 }), () => now)
     for (const [ms, finished, hops] of steps) {
       now = ms
       await Effect.runPromise(line.update(at(finished, hops)))

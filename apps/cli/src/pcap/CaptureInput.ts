@@ -105,12 +105,12 @@ export const visitFile = Effect.fnUntraced(function* (
   visit: (record: CaptureRecord) => void,
   { text }: VisitOptions = {},
 ) {
-  const { err, columns } = yield* Screen
+  const { err } = yield* Screen
   const write = yield* writerOf(text)
   const { stdin } = yield* Stdio.Stdio
   const path = yield* pathOf(file)
   const name = nameOf(file)
-  const line = new StatusLine(err, columns, () => performance.now())
+  const line = new StatusLine(err, () => performance.now())
   const startMs = performance.now()
   const clock = new Clock()
   let packets = 0
@@ -234,11 +234,11 @@ export const visitMerged = Effect.fnUntraced(function* (
   visit: (record: CaptureRecord) => void,
   { text }: VisitOptions = {},
 ) {
-  const { err, columns } = yield* Screen
+  const { err } = yield* Screen
   const write = yield* writerOf(text)
   const faults: Array<string> = []
   const records = yield* mergedRecords(files, rotated, faults)
-  const line = new StatusLine(err, columns, () => performance.now())
+  const line = new StatusLine(err, () => performance.now())
   let packets = 0
   let turn = 0
   yield* Effect.tryPromise({

@@ -110,10 +110,10 @@ const tellFlows = Effect.fnUntraced(function* (
   rows: ReadonlyArray<FlowRow>,
   connections: ReadonlyArray<ConnectionRow>,
 ) {
-  const { out, columns: room } = yield* Screen
+  const { out } = yield* Screen
   const paint = paintOf(out)
   if (rows.length === 0) yield* print("no queue pair, and no stream of iWARP")
-  else yield* print(tableLines(columns, rows.map(cells), { columns: room, header: paint.bold }).join("\n"))
+  else yield* print(tableLines(columns, rows.map(cells), { columns: out.columns, header: paint.bold }).join("\n"))
   if (connections.length > 0)
     yield* print(`\n${paint.bold("connections")}\n${connections.map(connectionText).join("\n")}`)
 })

@@ -6,6 +6,7 @@ import { Exit, exitCodes } from "../Exit.ts"
 import { counted, grouped, percent, quantity } from "../Figures.ts"
 import { paintOf } from "../Paint.ts"
 import { print, Screen } from "../Screen.ts"
+import { inOneLine } from "../Shown.ts"
 import { filterOf, packetVisitor, type SelectionInput, type Visited, visitFile } from "./CaptureInput.ts"
 import { formatDuration, formatTime } from "./Times.ts"
 
@@ -35,9 +36,6 @@ const linkText = ({ linkType }: CaptureInterface): string => linkTypeOf(linkType
 /** Files made by joining many have one for each. */
 const INTERFACES_KEPT = 4096
 const INTERFACES_SHOWN = 16
-
-/** What files say of themselves goes to a terminal without what would command it. */
-const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, "\ufffd")
 
 /** Says what captures hold. */
 export const info = Effect.fnUntraced(function* (input: InfoInput) {
@@ -106,13 +104,13 @@ const tellInfo = Effect.fnUntraced(function* (result: FileInfo) {
   const { visited, counts, interfaces, addresses } = result
   const { packets, wireBytes, cut, durationNs, outOfOrder } = counts
   const lines = [
-    `${paint.bold(visited.name)}  ${result.format}${result.writer === undefined ? "" : `, by ${printable(result.writer)}`}`,
+    `${paint.bold(visited.name)}  ${result.format}${result.writer === undefined ? "" : `, by ${inOneLine(result.writer)}`}`,
   ]
   for (const each of interfaces.slice(0, INTERFACES_SHOWN)) {
     const name = interfaceName(each)
     const snap = each.snapLength === 0 ? "no limit" : `snap length ${grouped(each.snapLength)}`
     const parts = [
-      name === undefined ? undefined : printable(name),
+      name === undefined ? undefined : inOneLine(name),
       linkText(each),
       snap,
       resolutionText(each.ticksPerSecond),

@@ -1,11 +1,11 @@
 import { Observer, type RateRow, Rates, type RatesResult, rateFields } from "@rdmakit/analysis"
-import { NANOSECOND, tryParseTime } from "@rdmakit/units"
+import { formatTime, NANOSECOND, tryParseTime } from "@rdmakit/units"
 import { Effect, Option } from "effect"
 import { Exit, exitCodes, Refused } from "../Exit.ts"
 import { grouped, percent, quantity, short } from "../Figures.ts"
 import { paintOf } from "../Paint.ts"
-import { print, Screen, tell } from "../Screen.ts"
-import { type Column, tableLines } from "../Table.ts"
+import { print, printLines, Screen, tell } from "../Screen.ts"
+import { type Column, lineByLine, tableLines } from "../Table.ts"
 import type { AnalysisInput } from "./Analysis.ts"
 import { filterOf, visitFiles } from "./CaptureInput.ts"
 import { formatDuration, formatSeconds } from "./Times.ts"
@@ -47,9 +47,14 @@ export const rates = Effect.fnUntraced(function* (input: RatesInput) {
     if (filter.passes(sighting)) counter.sighting(sighting)
   })
   const result = counter.result(observer.addresses, input.top)
+  if (intervalNs !== undefined && result.intervalNs > intervalNs) {
+    const asked = formatTime(intervalNs * NANOSECOND)
+    yield* tell(
+      `note: intervals of ${formatTime(result.intervalNs * NANOSECOND)}, not ${asked}: there would be more than ${grouped(INTERVALS_MAX)}`,
+    )
+  }
   if (input.csv) {
-    yield* print(["startNs", ...rateFields].join(","))
-    for (const row of result.rows) yield* print([row.startNs, ...rateFields.map((field) => row[field])].join(","))
+    yield* printLines(csvLines(result))
   } else if (input.json) {
     yield* print(
       JSON.stringify({ file: visited.name, ok: visited.fault === undefined, ...result, fault: visited.fault }),
@@ -59,6 +64,11 @@ export const rates = Effect.fnUntraced(function* (input: RatesInput) {
   yield* tell(`warning: ${visited.fault}`)
   return yield* new Exit({ code: exitCodes.notWell })
 })
+
+function* csvLines({ rows }: RatesResult): Generator<string, void> {
+  yield ["startNs", ...rateFields].join(",")
+  for (const row of rows) yield [row.startNs, ...rateFields.map((field) => row[field])].join(",")
+}
 
 const columns: ReadonlyArray<Column> = [
   { header: "seconds" },
@@ -75,11 +85,13 @@ const columns: ReadonlyArray<Column> = [
 const BAR = 24
 
 const tellRates = Effect.fnUntraced(function* ({ intervalNs, rows, talkers, busiest }: RatesResult) {
-  const { out, columns: room } = yield* Screen
+  const { out } = yield* Screen
   const paint = paintOf(out)
   const count = (value: number): string => (value === 0 ? "-" : grouped(value))
+  // Microseconds, where they tell one interval from the next.
+  const digitsLess = intervalNs % 1000 === 0 ? -3 : undefined
   const cells = (row: RateRow): ReadonlyArray<string> => [
-    formatSeconds(row.startNs).slice(0, -3),
+    formatSeconds(row.startNs).slice(0, digitsLess),
     grouped(row.packets),
     short((row.wireBytes * 8e9) / intervalNs),
     row.marked === 0 ? "-" : percent(row.marked, row.packets),
@@ -91,7 +103,12 @@ const tellRates = Effect.fnUntraced(function* ({ intervalNs, rows, talkers, busi
     "█".repeat(Math.round((BAR * row.wireBytes) / Math.max(1, busiest.max))),
   ]
   yield* print(`intervals of ${formatDuration(intervalNs)}`)
-  yield* print(tableLines(columns, rows.map(cells), { columns: room, header: paint.bold }).join("\n"))
+  const all = {
+    *[Symbol.iterator]() {
+      for (const row of rows) yield cells(row)
+    },
+  }
+  yield* printLines(lineByLine(columns, all, { columns: out.columns, header: paint.bold }))
   if (talkers.length === 0) return
   const list = talkers.map(({ source, destination, packets, wireBytes }) => [
     source,
@@ -105,5 +122,5 @@ const tellRates = Effect.fnUntraced(function* ({ intervalNs, rows, talkers, busi
     { header: "packets" },
     { header: "octets" },
   ]
-  yield* print(`\n${tableLines(heads, list, { columns: room, header: paint.bold }).join("\n")}`)
+  yield* print(`\n${tableLines(heads, list, { columns: out.columns, header: paint.bold }).join("\n")}`)
 })

@@ -111,7 +111,7 @@ const delayOf = (
 }
 
 const show = Effect.fnUntraced(function* (shape: SwitchShape, result: Sizing) {
-  const { out, columns } = yield* Screen
+  const { out } = yield* Screen
   const { bold } = paintOf(out)
   const { headroom, dcqcn, dctcp } = result
   const bytes = (value: number): string => `${grouped(value)} B`
@@ -126,7 +126,7 @@ const show = Effect.fnUntraced(function* (shape: SwitchShape, result: Sizing) {
       ...others.map((header) => ({ header })),
       { header: last, align: "left" as const },
     ]
-    for (const line of tableLines(layout, rows, { columns, header: bold })) yield* print(line)
+    for (const line of tableLines(layout, rows, { columns: out.columns, header: bold })) yield* print(line)
     yield* print("")
   })
   const { rateBps, delayPs, frameBytes, ports, priorities } = shape

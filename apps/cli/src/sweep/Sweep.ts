@@ -141,7 +141,7 @@ const runRest = Effect.fnUntraced(function* (
   plan: ReadonlyArray<PlannedRun>,
   records: Map<number, RunRecord>,
 ) {
-  const { err, columns } = yield* Screen
+  const { err } = yield* Screen
   const interrupts = yield* Interrupts
   const pending = plan.filter(({ index }) => !records.has(index))
   const jobs = Option.getOrElse(input.jobs, availableParallelism)
@@ -153,7 +153,7 @@ const runRest = Effect.fnUntraced(function* (
     (made) => Effect.sync(() => made.stop()),
   )
   yield* interrupts.hold(() => pool.stop())
-  const line = new StatusLine(err, columns, () => performance.now())
+  const line = new StatusLine(err, () => performance.now())
   const startMs = performance.now()
   let toldHops = 0
   let made = 0
@@ -239,9 +239,9 @@ const show = Effect.fnUntraced(function* (
     const head = { folder, partial: false, input: input.file, seeds: input.seeds, runs: records.length }
     return yield* print(JSON.stringify({ ...head, ...counts, aggregate, notes, files }))
   }
-  const { out, columns } = yield* Screen
+  const { out } = yield* Screen
   const { bold, yellow, red } = paintOf(out)
-  for (const line of aggregateLines(keys, rows, columns, bold)) yield* print(line)
+  for (const line of aggregateLines(keys, rows, out.columns, bold)) yield* print(line)
   yield* print("")
   const parts = [
     `${counted(records.length, "run")}: ${grouped(counts.finished)} finished`,

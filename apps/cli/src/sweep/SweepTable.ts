@@ -24,7 +24,7 @@ export const aggregateLines = (
   columns: number,
   bold: (text: string) => string,
 ): ReadonlyArray<string> => {
-  const most = Math.max(...rows.map(({ runs }) => runs))
+  const most = rows.reduce((largest, { runs }) => Math.max(largest, runs), 0)
   const isWhole = rows.every(({ flowsFinished, flowsTotal }) => flowsFinished === flowsTotal)
   const head: ReadonlyArray<Column> = [
     ...keys.map(({ key }): Column => ({ header: key, align: "left" })),

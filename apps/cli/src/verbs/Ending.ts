@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { Exit, exitCodes, Refused } from "../Exit.ts"
 import { paintOf } from "../Paint.ts"
 import { print, Screen } from "../Screen.ts"
+import { inOneLine } from "../Shown.ts"
 
 /** Flags that are not called as the setting is. */
 const FLAGS: Readonly<Record<string, string>> = {
@@ -48,7 +49,7 @@ export const endingWell =
         const { message, doThis } = error
         const hint = doThis === undefined ? {} : { hint: doThis }
         if (json) yield* print(JSON.stringify({ ok: false, faults: [{ message, ...hint }], notes: [] }))
-        yield* err.write(`${paintOf(err).red("error:")} ${message}\n`)
+        yield* err.write(`${paintOf(err).red("error:")} ${inOneLine(message)}\n`)
         if (doThis !== undefined) yield* err.write(`${doThis}\n`)
         return yield* new Exit({ code: exitCodes.notWell })
       })

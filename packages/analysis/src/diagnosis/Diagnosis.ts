@@ -28,11 +28,11 @@ const aboutOf = (flow: Flow, { conversations, observer }: CaptureAnalysis): Abou
 
 /** Says what is wrong in a capture and why, in words. Ends the analysis. */
 export const diagnose = (analysis: CaptureAnalysis, only: (flow: Flow) => boolean = () => true): Diagnosis => {
-  const findings: Array<Finding> = []
-  for (const flow of analysis.conversations.flows) {
-    if (only(flow) && isEventful(flow)) findings.push(...flowFindings(flow, aboutOf(flow, analysis)))
-  }
-  findings.push(...networkFindings(analysis))
+  const flows = [...analysis.conversations.flows].filter((flow) => only(flow) && isEventful(flow))
+  const findings = [
+    ...flows.flatMap((flow) => flowFindings(flow, aboutOf(flow, analysis))),
+    ...networkFindings(analysis),
+  ]
   findings.sort(
     (a, b) =>
       SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.count - a.count || firstOf(a) - firstOf(b),
