@@ -117,6 +117,7 @@ export class World {
       portIds: hosts.flatMap((node) => [...this.ports.portsOf(node)]),
       controlPauseMask,
       onEvent: (endpoint, event) => this.flowEvent(endpoint, event),
+      makeLate: this.parts.answersLate === true ? this.makeLate : undefined,
     })
     for (const node of hosts) this.kernel.nics[node] = nic
     return nic
@@ -201,21 +202,33 @@ export class World {
       flow: 2 * flow,
       path,
     })
-    const responder = this.makeEnd(now, {
-      node: destination,
-      peer: source,
-      udpPort: destinationPort,
-      peerUdpPort: sourcePort,
-      priority,
-      flow: 2 * flow + 1,
-      path: undefined,
-    })
     requester.port = port
-    responder.port = this.portOf(2 * flow + 1)!
     this.endpoints.add(requester)
-    this.endpoints.add(responder)
+    this.makeResponder(now, 2 * flow + 1)
     requester.command(now, { writeBytes: flows.bytes[flow]!, message: flow })
     this.hostNics.add(now, requester)
+  }
+
+  /** Of a flow that has ended; undefined without a way for what it would answer. */
+  private readonly makeLate = (now: Time, index: number): FlowEngine | undefined =>
+    this.portOf(index) === undefined ? undefined : this.makeResponder(now, index)
+
+  /** Makes the end of a flow that takes its data. @param index of the endpoint */
+  private makeResponder(now: Time, index: number): FlowEngine {
+    const { flows } = this
+    const flow = index >> 1
+    const responder = this.makeEnd(now, {
+      node: flows.destination[flow]!,
+      peer: flows.source[flow]!,
+      udpPort: flows.destinationPort[flow]!,
+      peerUdpPort: flows.sourcePort[flow]!,
+      priority: flows.priority[flow]!,
+      flow: index,
+      path: undefined,
+    })
+    responder.port = this.portOf(index)!
+    this.endpoints.add(responder)
+    return responder
   }
 
   /** Port through which a queue pair of `node` sends to `peer`; undefined without a way. */

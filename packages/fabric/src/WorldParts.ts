@@ -56,6 +56,11 @@ export interface WorldParts {
   readonly controlPauseMask: number
   /** Zero-delay events between the start of a flow and its queue pair: 0, or the 2 of the ns-3 application model. */
   readonly startEvents: number
+  /**
+   * Data that come when their flow has ended are answered as those of a new one, to a sender that is gone (the ns-3 model).
+   * Default false: they vanish.
+   */
+  readonly answersLate?: boolean
   readonly losses?: ReadonlyMap<number, ReadonlySet<number>>
   /** Draws of a loss model's own in place of the links' chances: asked of every frame, by sending port. */
   readonly isLost?: (port: number) => boolean

@@ -14,6 +14,11 @@ export interface HostNicOptions<Command, Event> {
   readonly controlPauseMask: number
   /** Called for each event of an endpoint, in order; it may remove the endpoint. */
   readonly onEvent: (endpoint: NicQueuePair<Command, Event>, event: Event) => void
+  /**
+   * Gives an endpoint, by its flow index, to take data for one that is gone, as the ns-3 model has it; it is in `endpoints`
+   * from then on. Without it, or where it gives none, such packets vanish.
+   */
+  readonly makeLate?: ((now: Time, index: number) => NicQueuePair<Command, Event> | undefined) | undefined
 }
 
 /** A port's policy words: first and last control packet waiting, -1 for none. */
@@ -38,6 +43,7 @@ export abstract class HostNic<Command, Event> implements Nic {
   private readonly out: Packet
   private readonly controlPauseMask: number
   private readonly onEvent: (endpoint: NicQueuePair<Command, Event>, event: Event) => void
+  private readonly makeLate: HostNicOptions<Command, Event>["makeLate"]
   private readonly stalls = new Stalls()
   /** Whether a port looks for something to send after a controller's timer. */
   protected readonly timersKick: boolean = true
@@ -53,6 +59,7 @@ export abstract class HostNic<Command, Event> implements Nic {
     for (const port of options.portIds) options.ports.policyWords[options.ports.policyAt(port) + CONTROL_HEAD] = -1
     this.controlPauseMask = options.controlPauseMask
     this.onEvent = options.onEvent
+    this.makeLate = options.makeLate
   }
 
   /**
@@ -91,14 +98,17 @@ export abstract class HostNic<Command, Event> implements Nic {
   protected enlist(_endpoint: NicQueuePair<Command, Event>): void {}
 
   readonly receive = (now: Time, packet: Packet, _port: number): void => {
-    const endpoint = this.endpoints.at(packet.flow ^ 1)
+    const isRequest = packet.opcode < Opcode.Acknowledge
+    let endpoint = this.endpoints.at(packet.flow ^ 1)
     const { handle } = packet
     if (endpoint === undefined) {
       this.late++
-      this.ports.pool.release(handle)
-      return
+      if (isRequest) endpoint = this.makeLate?.(now, packet.flow ^ 1)
+      if (endpoint === undefined) {
+        this.ports.pool.release(handle)
+        return
+      }
     }
-    const isRequest = packet.opcode < Opcode.Acknowledge
     endpoint.handlePacket(now, packet)
     const answers = endpoint.controlPending
     if (answers) this.reply(now, endpoint, handle)

@@ -72,6 +72,26 @@ describe.each(kinds)("%s as a host's NIC", (_name, make) => {
       expect([nic.late, ports.pool.alive]).toEqual([2, 0])
     })
 
+    it("hands data for those that are gone to one that is made for them, where one is (the ns-3 model)", () => {
+      const endpoints = new Endpoints<number, string>()
+      const asked: Array<string> = []
+      const makeLate = (now: number, index: number): FakeQueuePair | undefined => {
+        asked.push(`${now} ${index}`)
+        if (index !== 4) return undefined
+        const each = new FakeQueuePair(index, { port: 0, left: 0 })
+        endpoints.add(each)
+        return each
+      }
+      const { ports, nic } = host([0], { endpoints, makeLate })
+      receive(nic, ports, 1, 4, "reply")
+      receive(nic, ports, 2, 6, "request")
+      expect([asked, nic.late, ports.pool.alive]).toEqual([["2 6"], 2, 0])
+      receive(nic, ports, 3, 4, "request")
+      receive(nic, ports, 4, 4, "silent")
+      expect([asked, nic.late]).toEqual([["2 6", "3 4"], 3])
+      expect([pull(nic, ports, 5), ports.pool.alive]).toEqual(["ack 4", 0])
+    })
+
     it("survives an engine that says it has an answer, and has none", () => {
       const { ports, nic, add } = host()
       const one = add(4, { left: 0 })

@@ -197,6 +197,7 @@ export function ns3Parts(config: Ns3Config, graph: Graph, paths: Ns3Paths, extra
     telemetryRates: intRatesBps,
     controlPauseMask: config.ackHighPriority ? 1 : 1 << ACK_QUEUE,
     startEvents: 2,
+    answersLate: true,
     seed,
     ...(isLost === undefined ? {} : { isLost }),
     ...(config.linkDown === undefined ? {} : { faults: linkDown(config.linkDown, graph) }),
