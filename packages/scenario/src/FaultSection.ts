@@ -2,7 +2,7 @@
 import type { Fault, Impairment } from "@rdmakit/fabric"
 import type { Ns3FormatError } from "@rdmakit/ns3"
 import type { Graph, Ports } from "@rdmakit/topology"
-import { hash32, Random } from "@rdmakit/units"
+import { formatTime, hash32, Random } from "@rdmakit/units"
 import { Schema } from "effect"
 import { type InputNote, warningAt } from "./InputsRefused.ts"
 import type { FieldSource } from "./ScenarioDocument.ts"
@@ -107,7 +107,10 @@ export const faultsOf = (list: ReadonlyArray<ScenarioFault>, context: FaultConte
       continue
     }
     const { every = 0, times = 1, random = choices.length } = entry
-    if (events.length + 2 * times * random > FAULTS_MAX)
+    const last = entry.at + (times - 1) * every + (entry.within ?? 0) + (entry.for ?? 0)
+    if (last > Number.MAX_SAFE_INTEGER)
+      refuse(times > 1 ? "every" : undefined, `an end by ${formatTime(Number.MAX_SAFE_INTEGER)}, the last exact time`)
+    else if (events.length + 2 * times * random > FAULTS_MAX)
       refuse("times", `fewer: at most ${FAULTS_MAX} happenings in a scenario`)
     else happen(entry, choices, new Random(context.seed, hash32(STREAM, index, 0)), { every, times, random }, events)
   }

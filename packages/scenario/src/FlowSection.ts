@@ -181,8 +181,9 @@ const faultOf = (error: WorkloadError, at: FieldPath, entry: WorkloadBase, docum
   const key = fieldOfOption[error.option] ?? error.option
   const written = Object.hasOwn(entry, key)
   const { expected, hint } = error
-  // What the field says is shown as written; what follows from it, or from its absence, by number.
-  const found = written && fieldOfOption[error.option] === undefined ? {} : { found: error.found }
+  // What the field says is shown as written, a time too; what follows from it, or from its absence, by number.
+  const asWritten = fieldOfOption[error.option] === undefined || error.option.endsWith("Ps")
+  const found = written && asWritten ? {} : { found: error.found }
   return document.fault(written ? [...at, key] : at, { ...found, expected, hint })
 }
 

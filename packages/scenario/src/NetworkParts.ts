@@ -10,13 +10,14 @@ import type { Ns3FormatError } from "@rdmakit/ns3"
 import type { ControllerFactory } from "@rdmakit/protocol"
 import type { Graph, Ports, Routes } from "@rdmakit/topology"
 import { rcFlows } from "@rdmakit/transport-ib"
+import { bufferFaults } from "./BufferChecks.ts"
 import type { NamedController } from "./Controllers.ts"
 import type { InputNote } from "./InputsRefused.ts"
 import { controllerOf } from "./ScenarioControllers.ts"
 import type { ScenarioDocument } from "./ScenarioDocument.ts"
 import type { ScenarioController, ScenarioSwitch, ScenarioTransport } from "./ScenarioSchema.ts"
 import { switchSettings, transportSettings, withMarking } from "./ScenarioSettings.ts"
-import { bufferFaults, disciplineOf, ecnRuleFaults, orderNotes, switchFaults } from "./SwitchChecks.ts"
+import { disciplineOf, ecnRuleFaults, orderNotes, switchFaults } from "./SwitchChecks.ts"
 import { type ChosenTransport, chosenTransport, transportFaults } from "./TransportChecks.ts"
 
 /** Of a switch whose buffer nobody gives, as `fabric` has it. */
@@ -86,7 +87,8 @@ export const networkParts = (
     const hops = Math.max(1, routes.maxHops)
     const flows = carrier?.make(controller, hops) ?? rcFlows(nativeTransport(transport, controller, hops))
     const demand = bufferDemand(graph, ports, switches, flows)
-    faults.push(...bufferFaults(switchSection, switches.bufferBytes ?? BUFFER_BYTES, demand, document))
+    const context = { section: switchSection, transport: transportSection, ports, frames: flows, document }
+    faults.push(...bufferFaults(switches.bufferBytes ?? BUFFER_BYTES, demand, context))
   }
   const goesBackN = carrier === undefined && transportSection.recovery !== "selective-repeat"
   const notes = goesBackN ? orderNotes(switchSection, document) : []

@@ -11,6 +11,8 @@ import { keyFault } from "./ConfigFault.ts"
 const RESERVE_BYTES = 4096
 const HEADROOM_PRODUCTS = 3
 const MIB = 1024 * 1024
+/** The largest BUFFER_SIZE: the simulator counts bytes in 32 bits. */
+const BUFFER_MIB_MAX = 4095
 
 /** The headroom of a switch port as the HPCC simulator sets it: three bandwidth-delay products of its link. */
 export const ns3HeadroomBytes = (rateBps: number, delayPs: number): number => {
@@ -52,8 +54,14 @@ export const checkBuffers = (configFile: ConfigFile, graph: Graph, ports: Ports)
   const { node, headroomBytes, reserveBytes } = worst
   const neededBytes = headroomBytes + reserveBytes
   if (bufferBytes >= neededBytes) return undefined
-  const expected = `at least ${Math.ceil(neededBytes / MIB)} MiB`
+  const neededMib = Math.ceil(neededBytes / MIB)
   const kept = `switch ${node} keeps ${headroomBytes} bytes of headroom and ${reserveBytes} of reserve aside`
+  if (neededMib > BUFFER_MIB_MAX) {
+    const expected = "links of a shorter delay or a lower rate"
+    const hint = `${kept}, and a buffer has at most ${BUFFER_MIB_MAX} MiB`
+    return keyFault(configFile, "BUFFER_SIZE", { expected, hint })
+  }
+  const expected = `at least ${neededMib} MiB`
   const hint = `${kept}: enlarge the buffer or shorten its links`
   return keyFault(configFile, "BUFFER_SIZE", { expected, hint })
 }

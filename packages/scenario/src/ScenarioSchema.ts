@@ -75,7 +75,7 @@ const SwitchSection = Schema.Struct({
   lossless: Schema.optionalKey(Flag),
   headroom: Schema.optionalKey(Size),
   reserve: Schema.optionalKey(Size),
-  resumeOffset: Schema.optionalKey(Size),
+  resumeOffset: Schema.optionalKey(BufferSize),
   /** Lossless: where an ingress is paused, bytes of the shared pool, or a share of what is free of it. */
   pauseThreshold: Schema.optionalKey(positiveSize),
   pauseAlpha: Schema.optionalKey(Alpha),

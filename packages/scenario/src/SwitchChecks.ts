@@ -1,34 +1,13 @@
 /** What two fields of a scenario's `switch` say together. */
-import { BUFFER_BYTES_MAX, type BufferDemand, type NativeOptions, reorders, usesFlowlets } from "@rdmakit/fabric"
+import { type NativeOptions, reorders, usesFlowlets } from "@rdmakit/fabric"
 import type { Ns3FormatError } from "@rdmakit/ns3"
 import type { Graph, Ports } from "@rdmakit/topology"
-import { formatSize } from "@rdmakit/units"
 import { type InputNote, warningAt } from "./InputsRefused.ts"
 import type { FieldPath, FieldSource } from "./ScenarioDocument.ts"
 import type { ScenarioSwitch } from "./ScenarioSchema.ts"
 
 /** A turn lets through the largest frame times this at most, which has to be counted. */
 const WEIGHT_RATIO_MAX = 10_000
-
-/** A buffer that does not hold what is kept aside of it; or, where none could, what asks for so much. */
-export const bufferFaults = (
-  section: ScenarioSwitch,
-  bufferBytes: number,
-  demand: BufferDemand | undefined,
-  document: FieldSource,
-): ReadonlyArray<Ns3FormatError> => {
-  if (demand === undefined) return []
-  const { node, headroomBytes, reserveBytes } = demand
-  const neededBytes = headroomBytes + reserveBytes
-  if (neededBytes <= bufferBytes) return []
-  const hint = `switch ${node} keeps ${headroomBytes} bytes of headroom and ${reserveBytes} of reserve aside`
-  const larger = headroomBytes > reserveBytes ? "headroom" : "reserve"
-  if (neededBytes > BUFFER_BYTES_MAX && section[larger] !== undefined) {
-    return [document.fault(["switch", larger], { expected: "less: a switch has below 2GiB", hint })]
-  }
-  const expected = `at least ${formatSize(Math.ceil(neededBytes / 1024) * 1024)}`
-  return [document.fault(["switch", "buffer"], { found: formatSize(bufferBytes), expected, hint })]
-}
 
 /** Fields that contradict each other, or that others leave without effect. */
 export const switchFaults = (section: ScenarioSwitch, document: FieldSource): ReadonlyArray<Ns3FormatError> => {

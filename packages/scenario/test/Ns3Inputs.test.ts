@@ -207,6 +207,15 @@ describe("loadNs3Inputs refuses", () => {
       ],
     ],
     [
+      "headroom that no buffer holds",
+      { topology: TOPOLOGY.replaceAll("1us", "1h") },
+      [
+        expect.stringMatching(
+          /BUFFER_SIZE: found "32", expected links of a shorter delay or a lower rate; .*a buffer has at most 4095 MiB$/,
+        ),
+      ],
+    ],
+    [
       "chunks that end within a packet",
       { config: `${CONFIG}L2_BACK_TO_ZERO 1\nL2_CHUNK_SIZE 1500\n` },
       [

@@ -9,6 +9,7 @@ import {
   labels,
   requireFlows,
   requireHosts,
+  requireTime,
   requireWhole,
   seededRandom,
   type WorkloadFlow,
@@ -40,7 +41,7 @@ export const incastFlows = (options: IncastOptions): Array<WorkloadFlow> => {
   requireHosts("senders", senders, 1)
   requireHosts("receiver", [receiver], 1)
   if (senders.includes(receiver)) throw new WorkloadError("receiver", receiver, "a host that is no sender")
-  requireWhole("jitterPs", jitterPs, 0, Number.MAX_SAFE_INTEGER - startPs)
+  requireTime("jitterPs", jitterPs, 0, Number.MAX_SAFE_INTEGER - startPs)
   const flows: Array<WorkloadFlow> = []
   const random = seededRandom(seed, ONE_INCAST)
   for (const source of senders) {
@@ -143,8 +144,8 @@ export const randomIncastFlows = (options: RandomIncastOptions): Array<WorkloadF
   if (!(payloadBps > 0 && payloadBps < Number.POSITIVE_INFINITY)) {
     throw new WorkloadError("payloadBps", payloadBps, "above 0 bit/s")
   }
-  requireWhole("jitterPs", jitterPs, 0, Number.MAX_SAFE_INTEGER - startPs)
-  requireWhole("durationPs", durationPs, 1, Number.MAX_SAFE_INTEGER - startPs - jitterPs)
+  requireTime("jitterPs", jitterPs, 0, Number.MAX_SAFE_INTEGER - startPs)
+  requireTime("durationPs", durationPs, 1, Number.MAX_SAFE_INTEGER - startPs - jitterPs)
   const meanGapPs = ((fanIn * sizes.meanBytes * 8) / payloadBps) * SECOND
   requireFlows((durationPs / meanGapPs) * fanIn, "a shorter time or a lower load has fewer")
   const arrivals = seededRandom(seed, INCASTS)

@@ -8,6 +8,7 @@ import {
   labels,
   requireFlows,
   requireHosts,
+  requireTime,
   requireWhole,
   seededRandom,
   type WorkloadFlow,
@@ -34,7 +35,7 @@ const roundsOf = (options: PatternOptions, rounds: number, target: (i: number, r
   const { startPs, priority } = commonOf(options)
   requireWhole("rounds", rounds, 1)
   requireFlows(hosts.length * rounds)
-  requireWhole("gapPs", gapPs, 0, Math.floor((Number.MAX_SAFE_INTEGER - startPs) / rounds))
+  requireTime("gapPs", gapPs, 0, Math.floor((Number.MAX_SAFE_INTEGER - startPs) / rounds))
   const random = seededRandom(seed, PATTERN_SIZES)
   const flows: Array<WorkloadFlow> = []
   for (let round = 0; round < rounds; round++) {

@@ -8,7 +8,7 @@ import {
   labels,
   requireFlows,
   requireHosts,
-  requireWhole,
+  requireTime,
   seededRandom,
   type WorkloadFlow,
 } from "./WorkloadFlow.ts"
@@ -41,7 +41,7 @@ export const poissonFlows = (options: PoissonOptions): Array<WorkloadFlow> => {
   const { hosts, sizes, payloadBps, durationPs, seed } = options
   const { startPs, priority } = commonOf(options)
   requireHosts("hosts", hosts, 2)
-  requireWhole("durationPs", durationPs, 1, Number.MAX_SAFE_INTEGER - startPs)
+  requireTime("durationPs", durationPs, 1, Number.MAX_SAFE_INTEGER - startPs)
   const payloads = typeof payloadBps === "number" ? hosts.map(() => payloadBps) : payloadBps
   if (payloads.length !== hosts.length) {
     throw new WorkloadError("payloadBps", `${payloads.length} rates`, `one for each of ${hosts.length} hosts`)

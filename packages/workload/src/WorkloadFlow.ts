@@ -1,4 +1,4 @@
-import { Random } from "@rdmakit/units"
+import { formatTime, Random } from "@rdmakit/units"
 import { WorkloadError } from "./WorkloadError.ts"
 
 /** What a host is to send: one message, a flow of its own. */
@@ -63,7 +63,7 @@ export const listedFlows = (
       requireWhole(`${at}.destination`, destination, 0, NODES_MAX - 1)
       if (source === destination) throw new WorkloadError(`${at}.destination`, destination, "another host")
       requireWhole(`${at}.sizeBytes`, sizeBytes, 1)
-      requireWhole(`${at}.startPs`, startPs, 0)
+      requireTime(`${at}.startPs`, startPs, 0)
       requireWhole(`${at}.priority`, priority, 1, 7)
       requireWhole(`${at}.destinationPort`, destinationPort, 0, 65_535)
       return { source, destination, sizeBytes, startPs, priority, destinationPort }
@@ -82,6 +82,13 @@ export const requireWhole = (option: string, value: number, least: number, most 
   throw new WorkloadError(option, value, `a whole number, ${range}`)
 }
 
+/** Checks that a time is whole picoseconds and in its range: messages have it with a unit. */
+export const requireTime = (option: string, value: number, least: number, most = Number.MAX_SAFE_INTEGER): void => {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return
+  const range = least > 0 ? `${formatTime(least)} to ${formatTime(most)}` : `at most ${formatTime(most)}`
+  throw new WorkloadError(option, value, `a time of ${range}, whole picoseconds`)
+}
+
 /** The numbers of a seed and a stream. Throws a WorkloadError when the seed is no whole number of at least 0. */
 export const seededRandom = (seed: number, stream: number): Random => {
   requireWhole("seed", seed, 0)
@@ -90,7 +97,7 @@ export const seededRandom = (seed: number, stream: number): Random => {
 
 /** Checks what all workloads have, and fills it in. */
 export const commonOf = ({ startPs = 0, priority = PRIORITY }: CommonOptions): Required<CommonOptions> => {
-  requireWhole("startPs", startPs, 0)
+  requireTime("startPs", startPs, 0)
   requireWhole("priority", priority, 1, 7)
   return { startPs, priority }
 }

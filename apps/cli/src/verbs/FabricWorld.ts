@@ -60,11 +60,19 @@ export const runOnFabric = <A, B, E>(
       Effect.provideService(Topology, graph),
       Effect.catchIf(
         (error): error is NetworkInvalid => error instanceof NetworkInvalid,
-        ({ cause }) => Effect.fail(new Refused({ message: cause instanceof Error ? cause.message : String(cause) })),
+        ({ cause }) => Effect.fail(networkRefused(cause)),
       ),
       Effect.catchIf((error): error is TimeExceeded => error instanceof TimeExceeded, tooLong),
     )
   }).pipe(Effect.scoped)
+
+const networkRefused = (cause: NetworkInvalid["cause"]): Refused =>
+  "neededBytes" in cause
+    ? new Refused({
+        message: `the links keep ${cause.neededBytes} bytes of a switch aside, and it has ${cause.bufferBytes}`,
+        hint: "choose a shorter --delay, or a lower --rate",
+      })
+    : new Refused({ message: cause.message })
 
 const tooLong = ({ until }: TimeExceeded) =>
   Effect.fail(

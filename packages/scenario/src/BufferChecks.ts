@@ -1,0 +1,61 @@
+/** Whether a switch's buffer holds what is kept aside of it. */
+import { BUFFER_BYTES_MAX, type BufferDemand, frameBytesOf } from "@rdmakit/fabric"
+import type { Ns3FormatError } from "@rdmakit/ns3"
+import type { Ports } from "@rdmakit/topology"
+import { formatRate, formatSize, formatTime } from "@rdmakit/units"
+import type { FieldPath, FieldSource } from "./ScenarioDocument.ts"
+import type { ScenarioSwitch, ScenarioTransport } from "./ScenarioSchema.ts"
+
+export interface BufferContext {
+  readonly section: ScenarioSwitch
+  readonly transport: ScenarioTransport
+  readonly ports: Ports
+  /** Of the packets that the switches carry. */
+  readonly frames: Parameters<typeof frameBytesOf>[0]
+  readonly document: FieldSource
+}
+
+const NO_BUFFER = "a switch has below 2GiB"
+
+/** A buffer that does not hold what is kept aside of it; or, where none could, what asks for so much. */
+export const bufferFaults = (
+  bufferBytes: number,
+  demand: BufferDemand | undefined,
+  context: BufferContext,
+): ReadonlyArray<Ns3FormatError> => {
+  if (demand === undefined) return []
+  const { section, document } = context
+  const { node, headroomBytes, reserveBytes } = demand
+  const neededBytes = headroomBytes + reserveBytes
+  if (neededBytes <= bufferBytes) return []
+  const hint = `switch ${node} keeps ${headroomBytes} bytes of headroom and ${reserveBytes} of reserve aside`
+  if (neededBytes <= BUFFER_BYTES_MAX) {
+    const expected = `at least ${formatSize(Math.ceil(neededBytes / 1024) * 1024)}`
+    return [document.fault(["switch", "buffer"], { found: formatSize(bufferBytes), expected, hint })]
+  }
+  const larger = headroomBytes > reserveBytes ? "headroom" : "reserve"
+  if (larger === "headroom" && section.headroom === undefined) return [linkFault(node, hint, context)]
+  const found = section[larger] === undefined ? { found: "" } : {}
+  return [document.fault(["switch", larger], { ...found, expected: `less: ${NO_BUFFER}`, hint })]
+}
+
+/** What makes a switch's headroom so large that no buffer holds it: the longest of its links, or the packets. */
+const linkFault = (node: number, hint: string, { transport, ports, frames, document }: BufferContext) => {
+  const ways = [...ports.portsOf(node)].map((port) => {
+    const [rateBps, delayPs] = [ports.rateBps[port]!, ports.delayPs[port]!]
+    return { rateBps, delayPs, bytes: (2 * rateBps * delayPs) / 8e12 }
+  })
+  const { rateBps, delayPs, bytes } = ways.reduce((most, way) => (way.bytes > most.bytes ? way : most))
+  if (bytes >= frameBytesOf(frames)) {
+    const found = `a link of ${formatRate(rateBps)} and ${formatTime(delayPs)}`
+    return document.fault(["topology"], { found, expected: `a shorter delay or a lower rate: ${NO_BUFFER}`, hint })
+  }
+  return document.fault(packetPath(transport), { expected: `smaller packets: ${NO_BUFFER}`, hint })
+}
+
+/** The field that says how large packets are. */
+const packetPath = ({ mtu, options = {} }: ScenarioTransport): FieldPath => {
+  if (mtu !== undefined) return ["transport", "mtu"]
+  const option = Object.keys(options).find((name) => /mtuBytes$/i.test(name))
+  return option === undefined ? ["transport"] : ["transport", "options", option]
+}
