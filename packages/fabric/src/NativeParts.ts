@@ -1,5 +1,5 @@
 import { exactTelemetry } from "@rdmakit/packet"
-import type { ControllerFactory, Feedback, PathInfo, Time } from "@rdmakit/protocol"
+import type { ControllerFactory, Feedback, FlowTransport, PathInfo, Time } from "@rdmakit/protocol"
 import { ExactDelays, type Graph, Ports, Routes, TopologyError } from "@rdmakit/topology"
 import { rcFlows } from "@rdmakit/transport-ib"
 import { murmur3, serializationPs } from "@rdmakit/units"
@@ -94,8 +94,6 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
   const transport = other ?? rcFlows(patient(connection, settings, longestRttPs))
   const network: NetworkContext = { graph, ports, transport, controller, telemetryRates, longestRttPs, seed }
   const { switches = sharedBufferSwitches(), nics = readyListNics } = options
-  const missing = controller.needs.filter((need) => !supplied.includes(need))
-  const uncarried = controller.needs.includes("int") && !transport.telemetry
   return {
     parts: {
       graph,
@@ -120,13 +118,21 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
       ...(options.watchdog === undefined ? {} : { watchdog: options.watchdog }),
       ...(faults === undefined ? {} : { faults }),
     },
-    notes: [
-      ...missing.map((need) => `controller ${controller.name} needs ${need}, which this network does not supply`),
-      ...(uncarried
-        ? [`controller ${controller.name} needs int, which packets of ${transport.name} do not carry`]
-        : []),
-    ].map((note) => `${note}: it goes without`),
+    notes: unmetNeeds(controller, transport),
   }
+}
+
+/** What a controller needs and goes without in a native network, a sentence for each. */
+export const unmetNeeds = (
+  { name, needs }: Pick<ControllerFactory, "name" | "needs">,
+  transport: Pick<FlowTransport, "name" | "telemetry">,
+): ReadonlyArray<string> => {
+  const missing = needs.filter((need) => !supplied.includes(need))
+  const uncarried = needs.includes("int") && !transport.telemetry
+  return [
+    ...missing.map((need) => `controller ${name} needs ${need}, which this network does not supply`),
+    ...(uncarried ? [`controller ${name} needs int, which packets of ${transport.name} do not carry`] : []),
+  ].map((note) => `${note}: it goes without`)
 }
 
 /** How long routes take to follow, ps. Throws `TopologyError` "delay" for what is no time. */

@@ -45,7 +45,7 @@ export {
   type TransportFactory,
 } from "./Models.ts"
 export { type KernelName, KernelRefused, kernelNames } from "./makeKernel.ts"
-export { type NativeOptions, type NativeParts, nativeParts } from "./NativeParts.ts"
+export { type NativeOptions, type NativeParts, nativeParts, unmetNeeds } from "./NativeParts.ts"
 export { NativeRun } from "./NativeRun.ts"
 export {
   type BufferDemand,

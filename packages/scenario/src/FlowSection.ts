@@ -1,10 +1,11 @@
 /** The section of a scenario that says what its hosts send. */
 import type { FlowInput } from "@rdmakit/fabric"
-import { Ns3FormatError, type Ns3Note, nearestWord, parseFlows } from "@rdmakit/ns3"
+import { Ns3FormatError, nearestWord, parseFlows } from "@rdmakit/ns3"
 import { type Graph, hostsOf, type Routes } from "@rdmakit/topology"
 import { hash32 } from "@rdmakit/units"
 import { CdfError, parseCdf, SizeDistribution, WorkloadError } from "@rdmakit/workload"
 import { Effect, type FileSystem, type Path, Schema, SchemaIssue, SchemaParser } from "effect"
+import { asNote, type InputNote, warningAt } from "./InputsRefused.ts"
 import { checkFlows } from "./Ns3Checks.ts"
 import { attempt, type FieldPath, type FieldSource, hasFile, sectionOf } from "./ScenarioDocument.ts"
 import { countOf, entryFault, FLOWS_MAX, filedFlows, listedFlows, nodeFault } from "./ScenarioFlows.ts"
@@ -50,7 +51,7 @@ export interface FlowContext extends WorkloadPlace {
 export interface LoadedFlows {
   readonly flows: ReadonlyArray<FlowInput>
   readonly faults: ReadonlyArray<Ns3FormatError>
-  readonly noted: ReadonlyArray<Ns3Note>
+  readonly notes: ReadonlyArray<InputNote>
 }
 
 export interface FlowShape {
@@ -93,7 +94,11 @@ const filed = Effect.fnUntraced(function* (name: string, { open, graph, routes, 
   const switches = [...graph.isSwitch.keys()].filter((node) => graph.isSwitch[node] === 1)
   const parsed = yield* attempt(() => parseFlows(found.octets, found.name, { nodes: graph.nodes, switches }))
   const unreachable = checkFlows(parsed, found.name, file, routes)
-  return { flows: filedFlows(parsed), faults: unreachable === undefined ? [] : [unreachable], noted: parsed.notes }
+  return {
+    flows: filedFlows(parsed),
+    faults: unreachable === undefined ? [] : [unreachable],
+    notes: parsed.notes.map(asNote),
+  }
 })
 
 interface PlacedEntry {
@@ -104,15 +109,18 @@ interface PlacedEntry {
 const entries = Effect.fnUntraced(function* (list: ReadonlyArray<PlacedEntry>, context: FlowContext) {
   const flows: Array<FlowInput> = []
   const faults: Array<Ns3FormatError> = []
+  const notes: Array<InputNote> = []
   for (const [index, { entry, at }] of list.entries()) {
     const made = yield* Effect.result(
       isWorkload(entry) ? generated(entry, at, index, context) : listed(entry, at, FLOWS_MAX - flows.length, context),
     )
+    if (made._tag === "Success" && made.success.length === 0)
+      notes.push(warningAt(at, "no flow is drawn: a longer duration or a higher load has some", context.document))
     if (made._tag === "Failure") faults.push(made.failure)
     else if (flows.length + made.success.length > FLOWS_MAX) faults.push(tooMany(at, context))
     else for (const flow of made.success) flows.push(flow)
   }
-  return { flows, faults, noted: [] as ReadonlyArray<Ns3Note> }
+  return { flows, faults, notes }
 })
 
 const tooMany = (at: FieldPath, { document }: FlowContext): Ns3FormatError =>

@@ -10,6 +10,8 @@ export interface InputNote extends Ns3Note {
   readonly idleKey?: string
 }
 
+export const asNote = (note: Ns3Note): InputNote => ({ ...note, kind: "note" })
+
 /** A warning at a field of a scenario. */
 export const warningAt = (path: FieldPath, text: string, document: FieldSource): InputNote => {
   const { file, line, column } = document.fault(path, { expected: "" })

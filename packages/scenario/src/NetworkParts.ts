@@ -5,6 +5,7 @@ import {
   nativeTransport,
   type SwitchSettings,
   type TransportSettings,
+  unmetNeeds,
 } from "@rdmakit/fabric"
 import type { Ns3FormatError } from "@rdmakit/ns3"
 import type { ControllerFactory } from "@rdmakit/protocol"
@@ -12,7 +13,7 @@ import type { Graph, Ports, Routes } from "@rdmakit/topology"
 import { rcFlows } from "@rdmakit/transport-ib"
 import { bufferFaults } from "./BufferChecks.ts"
 import type { NamedController } from "./Controllers.ts"
-import type { InputNote } from "./InputsRefused.ts"
+import { type InputNote, warningAt } from "./InputsRefused.ts"
 import { controllerOf } from "./ScenarioControllers.ts"
 import type { ScenarioDocument } from "./ScenarioDocument.ts"
 import type { ScenarioController, ScenarioSwitch, ScenarioTransport } from "./ScenarioSchema.ts"
@@ -83,15 +84,17 @@ export const networkParts = (
   faults.push(...ecnRuleFaults(switchSection, ports, document))
 
   const transport = transportSettings(transportSection)
+  const notes: Array<InputNote> = []
   if (controller !== undefined && wrongTransport.length === 0 && !isFaults(chosen)) {
     const hops = Math.max(1, routes.maxHops)
     const flows = carrier?.make(controller, hops) ?? rcFlows(nativeTransport(transport, controller, hops))
+    for (const text of unmetNeeds(controller, flows)) notes.push(warningAt(["controller"], text, document))
     const demand = bufferDemand(graph, ports, switches, flows)
     const context = { section: switchSection, transport: transportSection, ports, frames: flows, document }
     faults.push(...bufferFaults(switches.bufferBytes ?? BUFFER_BYTES, demand, context))
   }
   const goesBackN = carrier === undefined && transportSection.recovery !== "selective-repeat"
-  const notes = goesBackN ? orderNotes(switchSection, document) : []
+  if (goesBackN) notes.push(...orderNotes(switchSection, document))
   return { controller, carrier, transport, switches, discipline, faults, notes }
 }
 

@@ -1,5 +1,5 @@
 import { type Flow, flowsOf, type NativeOptions, nativeTransport, sharedBufferSwitches } from "@rdmakit/fabric"
-import type { Ns3FormatError, Ns3Note } from "@rdmakit/ns3"
+import type { Ns3FormatError } from "@rdmakit/ns3"
 import type { ControllerFactory } from "@rdmakit/protocol"
 import { type Graph, Ports, Routes } from "@rdmakit/topology"
 import { Effect, type FileSystem, Path } from "effect"
@@ -8,7 +8,7 @@ import { deadlockWarnings } from "./DeadlockWarning.ts"
 import { faultsOf } from "./FaultSection.ts"
 import { flowShape } from "./FlowSection.ts"
 import { type InputFile, type Mention, readInput, type SearchPath, searchPathOf } from "./InputFile.ts"
-import { type InputNote, InputsRefused } from "./InputsRefused.ts"
+import { asNote, type InputNote, InputsRefused } from "./InputsRefused.ts"
 import { lossesOf } from "./LossSection.ts"
 import { networkParts } from "./NetworkParts.ts"
 import { attempt, decode, ScenarioDocument } from "./ScenarioDocument.ts"
@@ -125,8 +125,8 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
   }
   const watchdog = watchdogSettings(decoded.switch ?? {})
   const context = { document, file: file.name, graph, routes, seed, open }
-  const { flows, noted, faults: flowFaults } = yield* flowsShape.load(decoded.flows, context)
-  notes.push(...noted.map(asNote))
+  const { flows, notes: flowNotes, faults: flowFaults } = yield* flowsShape.load(decoded.flows, context)
+  notes.push(...flowNotes)
   faults.push(...flowFaults)
   if (faults.length > 0 || controller === undefined) return yield* Effect.fail(refusal(faults, notes))
   const checked = flowsOf(flows, graph)
@@ -166,8 +166,6 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
     notes,
   } satisfies ScenarioInputs
 })
-
-const asNote = (note: Ns3Note): InputNote => ({ ...note, kind: "note" })
 
 const refusal = (faults: ReadonlyArray<Ns3FormatError>, notes: ReadonlyArray<InputNote> = []): InputsRefused =>
   new InputsRefused({ faults, notes })
