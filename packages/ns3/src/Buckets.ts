@@ -91,8 +91,9 @@ export const compareFct = (a: Ns3Fcts, b: Ns3Fcts, options: BucketOptions = {}):
 const sameOtherwise = (a: Ns3Fcts, i: number, b: Ns3Fcts, j: number): boolean =>
   a.sizeBytes[i] === b.sizeBytes[j] && a.startNs[i] === b.startNs[j] && a.standaloneFctNs[i] === b.standaloneFctNs[j]
 
-// Chains of flows of b under a 48-bit key, so that a million flows need no string each.
+/** Queues of the flows of b that have the same hosts and ports, in their order: a flow of a takes the first of its queue. */
 const pairFlows = (a: Ns3Fcts, b: Ns3Fcts) => {
+  const keyOf = flowKeys()
   const heads = new Map<number, number>()
   const next = new Int32Array(b.count)
   for (let j = b.count - 1; j >= 0; j--) {
@@ -103,9 +104,10 @@ const pairFlows = (a: Ns3Fcts, b: Ns3Fcts) => {
   const partner = new Int32Array(a.count).fill(-1)
   const taken = new Uint8Array(b.count)
   for (let i = 0; i < a.count; i++) {
-    let j = heads.get(keyOf(a, i)) ?? -1
-    while (j >= 0 && (taken[j] === 1 || a.dport[i] !== b.dport[j])) j = next[j]!
+    const key = keyOf(a, i)
+    const j = heads.get(key) ?? -1
     if (j < 0) continue
+    heads.set(key, next[j]!)
     taken[j] = 1
     partner[i] = j
   }
@@ -114,5 +116,19 @@ const pairFlows = (a: Ns3Fcts, b: Ns3Fcts) => {
   return { partner, alone }
 }
 
-const keyOf = (fcts: Ns3Fcts, index: number): number =>
-  (fcts.src[index]! * 0x10000 + fcts.dst[index]!) * 0x10000 + fcts.sport[index]!
+/**
+ * Numbers that say which flows have the same hosts and ports, so that a million flows need no string each. The four
+ * fields of 16 bits are more than a double has: the first three are counted, in the order in which they are met.
+ */
+const flowKeys = (): ((fcts: Ns3Fcts, index: number) => number) => {
+  const numbers = new Map<number, number>()
+  return (fcts, index) => {
+    const first = (fcts.src[index]! * 0x10000 + fcts.dst[index]!) * 0x10000 + fcts.sport[index]!
+    let number = numbers.get(first)
+    if (number === undefined) {
+      number = numbers.size
+      numbers.set(first, number)
+    }
+    return number * 0x10000 + fcts.dport[index]!
+  }
+}

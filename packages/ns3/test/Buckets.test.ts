@@ -71,6 +71,17 @@ describe("comparing", () => {
     })
   })
 
+  // One after the other through those before it, each flow would take hours here.
+  test("many flows of one pair of hosts, alike or by their ports", () => {
+    const count = 300_000
+    const alike = parseFct(flow(1, 10, 1000).repeat(count), "a")
+    expect(compareFct(alike, alike)).toMatchObject({ matched: count, identicalLines: count, missingInA: [] })
+    const ports = Array.from({ length: 60_000 }, (_, dport) => flow(1, 10, 1000 + dport, dport))
+    const there = parseFct(ports.join("").repeat(3), "a")
+    const back = parseFct(ports.toReversed().join("").repeat(3), "b")
+    expect(compareFct(there, back)).toMatchObject({ matched: 180_000, identicalLines: 180_000, missingInB: [] })
+  }, 20_000)
+
   test("in any order of lines, repeated flows by their order", () => {
     const lines = fc.array(fc.tuple(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: 1 })), { maxLength: 12 })
     fc.assert(
