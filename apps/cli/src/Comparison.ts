@@ -1,7 +1,7 @@
 import { type Ns3Fcts, Ns3FormatError, parseFct, TrComparer, type TrComparison, type TrSide } from "@rdmakit/ns3"
 import { Effect, FileSystem } from "effect"
 import { type ComparedFile, type ComparedPair, pairFiles, runOf } from "./ComparedFiles.ts"
-import { Exit, exitCodes } from "./Exit.ts"
+import { Exit, exitCodes, Refused } from "./Exit.ts"
 import { withJsonFaults } from "./Faults.ts"
 import { FlowReport } from "./FlowReport.ts"
 import { FlowRows } from "./FlowRows.ts"
@@ -24,6 +24,8 @@ export interface CompareInput {
 interface PairReport {
   readonly pair: ComparedPair
   readonly same: boolean
+  /** Neither side has a flow, or an event; undefined for what a run may well have none of. */
+  readonly isEmpty?: boolean
   readonly lines: ReadonlyArray<string>
   readonly json: object
 }
@@ -35,6 +37,8 @@ export const compare = (input: CompareInput) =>
     const paint = paintOf(out)
     const reports: Array<PairReport> = []
     for (const pair of yield* pairFiles(input.a, input.b)) reports.push(yield* reportOf(pair))
+    const results = reports.filter(({ isEmpty }) => isEmpty !== undefined)
+    if (results.length > 0 && results.every(({ isEmpty }) => isEmpty === true)) return yield* nothingIn(results[0]!)
     const same = reports.every((report) => report.same)
     if (input.json) {
       const parts = reports.map(({ json }) => json)
@@ -51,6 +55,12 @@ export const compare = (input: CompareInput) =>
     }
     if (!same) return yield* new Exit({ code: exitCodes.notWell })
   }).pipe(withJsonFaults(input.json, `${input.a} ${input.b}`))
+
+const nothingIn = ({ pair: { kind, a, b } }: PairReport): Refused => {
+  const what = kind === "trace" ? "no event" : "no flow"
+  const message = `${a.name} and ${b.name}: found ${what} in either, expected results`
+  return new Refused({ message, hint: "they are empty: nothing had happened, or they are no results of a run" })
+}
 
 const reportOf = (pair: ComparedPair) => {
   switch (pair.kind) {
@@ -93,7 +103,8 @@ const flowsReport = Effect.fnUntraced(function* (pair: ComparedPair) {
   }
   const transports = { a: a ?? null, b: b ?? null }
   const same = report.same && rows?.same !== false
-  return { pair, same, lines, json: { ...report.json(), ...rows?.json(), transports } } satisfies PairReport
+  const isEmpty = sides.every(({ count, rows: own }) => count === 0 && (own ?? []).length === 0)
+  return { pair, same, isEmpty, lines, json: { ...report.json(), ...rows?.json(), transports } } satisfies PairReport
 })
 
 const LINE_FEED = 0x0a
@@ -116,7 +127,8 @@ const tracesReport = Effect.fnUntraced(function* (pair: ComparedPair) {
   const comparison = yield* compareTraces(pair)
   const { same, header, countA, countB, identical, differing, first, rest } = comparison
   const trace = { same, header, a: countA, b: countB, identical, differing, first: first ?? null, rest: rest ?? null }
-  return { pair, same, lines: traceReport(comparison), json: { trace } } satisfies PairReport
+  const isEmpty = countA === 0 && countB === 0
+  return { pair, same, isEmpty, lines: traceReport(comparison), json: { trace } } satisfies PairReport
 })
 
 const linesReport = Effect.fnUntraced(function* (pair: ComparedPair) {

@@ -5,6 +5,9 @@ const lines = textOf("incast16/hpcc.fct.txt").trimEnd().split("\n")
 const changed = (index: number, from: string, to: string) =>
   `${lines.map((line, at) => (at === index ? line.replace(from, to) : line)).join("\n")}\n`
 
+/** Of a trace of two links: what comes before its first event. */
+const TRACE_HEADER_OCTETS = 52
+
 describe("compare", () => {
   test("the same file: identical, exit 0", async () => {
     const { code, out, err } = await rdmakit(["compare", "incast16/hpcc.fct.txt", "incast16/hpcc.fct.txt"])
@@ -284,6 +287,41 @@ describe("compare refuses, with exit code 2", () => {
     const { code, out, err } = await rdmakit(["compare", a, b])
     expect({ code, out }).toEqual({ code: 2, out: "" })
     expect(err).toContain(message)
+  })
+
+  test("what has no result in it, whatever it is", async () => {
+    const header =
+      "flow,source,destination,priority,source_port,destination_port,size_bytes,start_ps,completion_ps,ideal_ps,slowdown,state,reason\n"
+    const cwd = folderOf({
+      "empty.txt": "",
+      "blank.txt": "\n",
+      "flows.csv": header,
+      "r/fct.txt": "",
+      "r/pfc.txt": "",
+      "pfc.txt": "",
+      "a.tr": octetsOf("tiny/hpcc.tr").subarray(0, TRACE_HEADER_OCTETS),
+      "one.txt": `${lines[0]}\n`,
+    })
+    const hint = "they are empty: nothing had happened, or they are no results of a run\n"
+    for (const [a, b] of [
+      ["empty.txt", "empty.txt"],
+      ["empty.txt", "blank.txt"],
+      ["flows.csv", "flows.csv"],
+      ["flows.csv", "empty.txt"],
+      ["r", "r"],
+    ] as const) {
+      const { code, out, err } = await rdmakit(["compare", a, b], { cwd })
+      expect({ code, out }).toEqual({ code: 2, out: "" })
+      const name = a === "r" ? "r/fct.txt" : a
+      const other = b === "r" ? "r/fct.txt" : b
+      expect(err).toBe(`error: ${name} and ${other}: found no flow in either, expected results\n${hint}`)
+    }
+    // Flows of one side alone are a difference, and a run without pauses is like another.
+    expect((await rdmakit(["compare", "empty.txt", "one.txt"], { cwd })).code).toBe(1)
+    expect((await rdmakit(["compare", "pfc.txt", "pfc.txt"], { cwd })).code).toBe(0)
+    const trace = await rdmakit(["compare", "a.tr", "a.tr", "--json"], { cwd })
+    const message = "a.tr and a.tr: found no event in either, expected results"
+    expect([trace.code, JSON.parse(trace.out).faults[0].message]).toEqual([2, message])
   })
 
   test("with --json as an object, too", async () => {

@@ -89,7 +89,10 @@ describe("the program", () => {
   test.runIf(existsSync("/dev/zero"))(
     "reads regular files alone: a FIFO or a device is refused at once",
     async () => {
-      const cwd = folderOf({ "a.yaml": "topology: { file: fifo }\nflows: []\n", "results/fct.txt": "" })
+      const cwd = folderOf({
+        "a.yaml": "topology: { file: fifo }\nflows: []\n",
+        "results/fct.txt": "0b000001 0b000101 10000 100 5000 2000000000 4536 4579\n",
+      })
       await shell("mkfifo fifo fifo.tr results/pfc.txt", {}, cwd)
       for (const command of ["run fifo", "lint fifo", "lint a.yaml", "compare fifo fifo", "trace fifo.tr"]) {
         const { code, out, err } = await shell(`rdmakit ${command}`, {}, cwd)
