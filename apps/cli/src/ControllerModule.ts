@@ -7,6 +7,7 @@ import { ControllerModuleError, userController } from "@rdmakit/scenario"
 import { Effect, FileSystem, Option, Path } from "effect"
 import { exitCodes, Refused } from "./Exit.ts"
 import { scalarOf } from "./FlagFields.ts"
+import { newerNode } from "./NewerNode.ts"
 import { WorkingDirectory } from "./Screen.ts"
 
 export interface ControllerInput {
@@ -141,7 +142,7 @@ const checkFile = Effect.fnUntraced(function* (file: string, absolute: string) {
     return yield* new Refused({ message: `${file}: found another kind of file, expected .ts, .mts, .js or .mjs` })
   }
   if (/ts$/.test(file) && !process.features.typescript) {
-    const hint = "run the command with Node 22.18 or later, or write the module as .mjs"
+    const hint = `${newerNode("22.18")}; or write the module as .mjs`
     return yield* new Refused({ message: `${file}: this Node, ${process.version}, does not run TypeScript`, hint })
   }
 })

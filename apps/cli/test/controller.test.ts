@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from "node:fs"
+import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
+import { newerNode } from "../src/NewerNode.ts"
 import { filesIn, folderOf, rdmakit, shell } from "./rdmakit.ts"
 
 /** The module of the README. */
@@ -89,6 +90,31 @@ describe("run --controller", () => {
     const cwd = folderOf({ "mine.mjs": text })
     const args = ["run", "tiny/timely.config.txt", "--controller", join(cwd, "mine.mjs"), "--out", join(cwd, "out")]
     expect((await rdmakit(args)).code).toBe(0)
+  })
+
+  test("TypeScript on a Node that does not run it: the clone's own is named", async () => {
+    const cwd = folderOf({ "mine.ts": module(""), "incast.yaml": scenario })
+    const had = Object.getOwnPropertyDescriptor(process.features, "typescript")!
+    Object.defineProperty(process.features, "typescript", { ...had, get: () => false })
+    const { code, err } = await rdmakit(["run", "incast.yaml", "--controller", "./mine.ts"], { cwd })
+    Object.defineProperty(process.features, "typescript", had)
+    expect(code).toBe(2)
+    expect(err).toMatch(/^error: \.\/mine\.ts: this Node, v\S+, does not run TypeScript\n/)
+    expect(err).toMatch(/\nrun the command with Node 22\.18 or later\b.*; or write the module as \.mjs\n$/)
+
+    const clone = folderOf({ "clone/node_modules/.bin/node": "", "clone/apps/cli/dist/main.js": "" })
+    const node = join(clone, "clone/node_modules/.bin/node")
+    const below = join(clone, "clone/apps/cli/dist")
+    expect(newerNode("22.18", below, clone)).toBe("run the command with Node 22.18 or later")
+    chmodSync(node, 0o755)
+    expect(newerNode("22.18", below, join(clone, "clone"))).toBe(
+      "run the command with Node 22.18 or later, as is node_modules/.bin/node",
+    )
+    expect(newerNode("22.18", below, "/")).toBe(`run the command with Node 22.18 or later, as is ${node.slice(1)}`)
+    // The Node that runs is none that is newer.
+    rmSync(node)
+    symlinkSync(process.execPath, node)
+    expect(newerNode("22.18", below, clone)).toBe("run the command with Node 22.18 or later")
   })
 
   test.each<readonly [string, string, string, string]>([

@@ -10,6 +10,7 @@ import {
 } from "@rdmakit/pcap"
 import { Effect, Option, Path, type PlatformError } from "effect"
 import { cannotBeWritten, Refused } from "../Exit.ts"
+import { newerNode } from "../NewerNode.ts"
 import { checkOutputFile } from "../OutputFile.ts"
 import { Screen, WorkingDirectory } from "../Screen.ts"
 import { stagedFile } from "../StagingFolder.ts"
@@ -45,13 +46,19 @@ const ELSEWHERE = "name another file"
 const formatOf = ({ out, format }: CaptureOutputOptions): CaptureFormat =>
   Option.getOrElse(format, () => (/\.(?:pcap|cap|dmp)(?:\.gz|\.zst)?$/.test(out) ? "pcap" : "pcapng"))
 
+/** The first Node that has Zstandard. */
+const ZSTD_SINCE = "22.15"
+
 /** What packs a piece: pieces that are packed one by one are one file to whoever unpacks it. */
 const packer = (out: string): ((octets: Uint8Array) => Uint8Array) => {
   if (out.endsWith(".gz")) return (octets) => zlib.gzipSync(octets)
   const zstd = (zlib as Partial<Pick<typeof zlib, "zstdCompressSync">>).zstdCompressSync
   if (!out.endsWith(".zst")) return (octets) => octets
   if (zstd === undefined)
-    throw new Refused({ message: `${out}: this Node has no Zstandard`, hint: "end the name in .gz" })
+    throw new Refused({
+      message: `${out}: this Node has no Zstandard`,
+      hint: `end the name in .gz, or ${newerNode(ZSTD_SINCE)}`,
+    })
   return (octets) => zstd(octets)
 }
 
