@@ -31,6 +31,7 @@ export interface HpccNs3Constants {
   readonly everyAckFull: boolean
   readonly multiRate: boolean
   readonly sampleFeedback: boolean
+  readonly unguarded: boolean
 }
 
 export const ns3Constants = (options: HpccNs3Options, path: PathInfo): HpccNs3Constants => {
@@ -44,7 +45,9 @@ export const ns3Constants = (options: HpccNs3Options, path: PathInfo): HpccNs3Co
     baseRttNs: path.baseRttPs / 1000,
     windowBytes: path.windowBytes,
     queueWindowBytes:
-      path.windowBytes > 0 ? path.windowBytes : Math.max(1, (lineRateBps / 8) * (path.baseRttPs * 1e-12)),
+      path.windowBytes > 0 || options.unguarded === true
+        ? path.windowBytes
+        : Math.max(1, (lineRateBps / 8) * (path.baseRttPs * 1e-12)),
     timeModulusPs: path.timeModulusPs,
     bytesModulus: path.bytesModulus,
     varWin: options.varWin ?? true,
@@ -52,6 +55,7 @@ export const ns3Constants = (options: HpccNs3Options, path: PathInfo): HpccNs3Co
     everyAckFull: options.reaction === "per-ack",
     multiRate: options.multiRate ?? false,
     sampleFeedback: options.sampleFeedback ?? false,
+    unguarded: options.unguarded ?? false,
   }
 }
 
@@ -67,8 +71,8 @@ const NO_STATE = new Float64Array(0)
  * first acknowledgement only stores its telemetry.
  *
  * The reference divides by the window and by the time between two stamps, both of which can be 0. Here a run without a
- * window measures queues against the bandwidth-delay product, and a hop whose stamp did not move is passed over; the
- * rate is always within the least rate and the line rate. Three of its blind spots are kept: records of another path are
+ * window measures queues against the bandwidth-delay product, and a hop whose stamp did not move is passed over, unless
+ * `unguarded` asks for its infinities, and the line rate for what is no number; the rate is always within the least rate and the line rate. Three of its blind spots are kept: records of another path are
  * compared, a hop with u = 0 is no measurement, and under MULTI_RATE, where U of such a hop may become 0, the reference rate
  * divided by it is 0 too.
  */
@@ -151,7 +155,7 @@ export class HpccNs3 extends AckController {
       any = true
       const u = this.measure(telemetry, at, k)
       // A stamp that did not move makes u infinite or NaN: no measurement, and the hop is passed over.
-      if (u > largest && u < Infinity) {
+      if (u > largest && (u < Infinity || this.constants.unguarded)) {
         largest = u
         largestTimeNs = this.elapsedNs
       }
@@ -191,7 +195,7 @@ export class HpccNs3 extends AckController {
       any = true
       const u = this.measure(telemetry, at, k)
       const timeNs = this.elapsedNs > T ? T : this.elapsedNs
-      if (u < Infinity) state[s] = (state[s]! * (T - timeNs) + u * timeNs) / T
+      if (u < Infinity || this.constants.unguarded) state[s] = (state[s]! * (T - timeNs) + u * timeNs) / T
       const excess = state[s]! / this.constants.eta
       const multiplicative = excess >= 1 || state[s + 2]! >= this.constants.maxStage
       const rate = this.next(state[s + 1]!, excess, multiplicative)
@@ -231,7 +235,7 @@ export class HpccNs3 extends AckController {
     const txRateBps = (bytes * 8) / (elapsedNs * 1e-9)
     const share = txRateBps / hopRateBps
     // An empty queue, and most are, spares two divisions.
-    if (leastQueueBytes === 0) return share
+    if (leastQueueBytes === 0 && this.constants.queueWindowBytes > 0) return share
     return share + (leastQueueBytes * this.constants.lineRateBps) / hopRateBps / this.constants.queueWindowBytes
   }
 
@@ -241,11 +245,9 @@ export class HpccNs3 extends AckController {
     // A hop that was idle for a round trip, and before which nothing waits.
     if (base >= QUOTIENT_END) base = 0
     const rate = base + this.constants.additiveIncreaseBps
-    return rate < this.constants.minRateBps
-      ? this.constants.minRateBps
-      : rate > this.constants.lineRateBps
-        ? this.constants.lineRateBps
-        : rate
+    if (rate < this.constants.minRateBps) return this.constants.minRateBps
+    // What is no number is beyond the line rate: the reference's conversion makes it 2^63.
+    return rate <= this.constants.lineRateBps ? rate : this.constants.lineRateBps
   }
 
   private setRate(rate: number): void {

@@ -47,6 +47,11 @@ export interface HpccNs3Options {
   readonly sampleFeedback?: boolean
   /** VAR_WIN: the window shrinks with the rate, rather than stay at `PathInfo.windowBytes`. Default true (run.py). */
   readonly varWin?: boolean
+  /**
+   * Divide by 0 where the reference does, by a window that is none (HAS_WIN 0) and by a time that did not pass, and go on
+   * with what comes of it. Default false. Of no use but to have the reference's own numbers.
+   */
+  readonly unguarded?: boolean
 }
 
 export type HpccOptions = HpccPaperOptions | HpccNs3Options
@@ -79,7 +84,8 @@ export const checkOptions = (options: HpccOptions): void => {
   } else {
     checkInteger("additiveIncreaseBps", options.additiveIncreaseBps, 0)
     checkInteger("minRateBps", options.minRateBps, 1)
-    for (const option of ["multiRate", "sampleFeedback", "varWin"] as const) checkBoolean(option, options[option])
+    for (const option of ["multiRate", "sampleFeedback", "varWin", "unguarded"] as const)
+      checkBoolean(option, options[option])
   }
 }
 

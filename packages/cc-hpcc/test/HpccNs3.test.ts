@@ -223,6 +223,23 @@ describe("hpcc/ns3, options", () => {
     expect(additive.rate).toBe(100e9)
   })
 
+  it("unguarded: divides by a window that is none, as the reference does (rdma-hw.cc, UpdateRateHp)", () => {
+    const first = ack(1000, 100_000, [[1000, 0, 960, B]])
+    const empty = ack(2000, 100_000, [[9000, 100_000, 0, B]])
+    const queued = ack(3000, 100_000, [[17_000, 200_000, 960, B]])
+    for (const multiRate of [false, true]) {
+      // Twice a queue: infinity. An empty one: 0 / 0, which is no largest u; of a hop of its own it is the line rate.
+      const controller = make({ multiRate, unguarded: true }, { windowBytes: 0 })
+      feed(controller, first, ack(2000, 100_000, [[5000, 50_000, 960, B]]))
+      expect([controller.rate, controller.window]).toEqual([1e9, Infinity])
+      controller.onAck(0, empty)
+      expect(controller.rate).toBe(multiRate ? 100e9 : 1e9)
+      const guarded = make({ multiRate }, { windowBytes: 0 })
+      feed(guarded, first, empty, queued)
+      expect(guarded.rate).toBe(50.05e9)
+    }
+  })
+
   it("varWin false: the window stays", () => {
     const controller = make({ varWin: false })
     feed(controller, ack(1000, 100_000, [[1000, 0, 0, B]]), ack(2000, 100_000, [[9000, 100_000, 0, B]]))

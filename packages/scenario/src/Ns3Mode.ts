@@ -82,6 +82,7 @@ const controllerOf = (config: Ns3Config, random: GlibcRandom): ControllerFactory
       multiRate: config.multiRate,
       sampleFeedback: config.sampleFeedback,
       varWin: config.varWindow,
+      unguarded: true,
     })
   }
   if (config.ccMode === 8) {

@@ -82,7 +82,7 @@ export const flowWarnings = (
   }
   if (config.ccMode === 3) {
     const text =
-      "with HPCC the simulator divides by the window, 0; here queues are measured against the bandwidth-delay product"
+      "with HPCC the simulator divides by the window, 0, and so does this: rates are then the least or the line's"
     if (!config.hasWindow) warn(entries.get("HAS_WIN"), text)
     const far = indices.filter((flow) => before.distance(flows.src[flow]!, flows.dst[flow]!) > INT_HOPS_MAX + 1).length
     const room = `INT has room for ${INT_HOPS_MAX} switches, and ${flowsText(far)} would need more: there the simulator stops, or keeps their rates as they are`
