@@ -17,4 +17,10 @@ export class Tally {
     this.#frames ??= []
     if (this.#frames.length < FRAMES_MAX) this.#frames.push(frame)
   }
+
+  /** Forgets the last `count` of them. */
+  takeBack(count: number): void {
+    this.count -= count
+    if (this.#frames !== undefined && this.#frames.length > this.count) this.#frames.length = this.count
+  }
 }

@@ -47,12 +47,14 @@ export const repeatFindings = (flow: Flow, about: About): ReadonlyArray<Finding>
     findings.push({
       kind: "repeats",
       severity: "warning",
-      text: `sent again ${counted(causes.unknown.count, "time")}; why cannot be known: no answer to it is in the capture`,
+      text: `sent again ${counted(causes.unknown.count, "time")}${requests.repeated.count > causes.unknown.count ? `, ${counted(requests.repeated.count, "packet")} in all` : ""}; why cannot be known: no answer to it is in the capture`,
       subject: about.subject,
       causes: [
         likely("packets or their acknowledgements were lost"),
         possible("the receiver was not ready, or refused"),
-        unlikely("the network delivered packets twice"),
+        requests.countsUp
+          ? unlikely("the network delivered packets twice")
+          : possible("the network delivered packets twice: IP identifications do not count up here, and cannot tell"),
       ],
       frames: causes.unknown.frames,
       count: causes.unknown.count,

@@ -66,6 +66,9 @@ const STEPS_KEPT = 64
 /** PSNs that may follow a READ of unknown MTU: the smallest path MTU decides. */
 const MTU_MIN = 256
 
+/** On an unreliable connection nothing is sent again. */
+const isReliable = ({ opcode }: Operation): boolean => opcode.service !== "Uc"
+
 /** The requests of one queue pair: their order, what is missing, what is sent again and why. */
 export class Requests {
   readonly history = new History()
@@ -112,6 +115,10 @@ export class Requests {
   #repeatNext = 0
   /** When a packet was sent again last. */
   #repeatNs = Number.NEGATIVE_INFINITY
+  /** Gaps that have just been filled, one after the other: by packets that are late, or by a requester that went back. */
+  #filled: { readonly psn: number; readonly timeNs: number; readonly frames: Array<number> } | undefined
+  /** Times that new packets followed before all of those behind a repeat had come again. */
+  #leaps = 0
   #ipId = -1
   #ipIdRises = 0
   #ipIdSteps = 0
@@ -154,6 +161,7 @@ export class Requests {
     this.rnr = undefined
     this.responseGap = undefined
     this.#repeat = undefined
+    this.#filled = undefined
   }
 
   #forward(sighting: Sighting, operation: Operation, distance: number): void {
@@ -169,7 +177,9 @@ export class Requests {
       if (((ipId - this.#ipId) << 16) >> 16 > 0) this.#ipIdRises++
     }
     this.#ipId = ipId
+    if (this.#repeat !== undefined && this.#repeatNext !== this.expected) this.#leaps++
     this.#repeat = undefined
+    this.#filled = undefined
     this.#slack = 0
     const packets = this.#packetsOf(sighting, operation)
     const next = psnPlus(psn, packets)
@@ -224,7 +234,8 @@ export class Requests {
     const { psn, frame, timeNs } = sighting
     const at = this.history.find(psn)
     const gapNs = at < 0 ? this.gaps.fill(psn) : undefined
-    if (at >= 0 && this.#isCopy(at, sighting)) {
+    if (at >= 0) this.#goneBack(at, sighting, operation)
+    if (at >= 0 && this.#isCopy(at, sighting, operation)) {
       this.copies.add(frame)
       if (this.history.hopLimit(at) !== sighting.hopLimit) this.copiesElsewhere++
       return "copy"
@@ -237,6 +248,7 @@ export class Requests {
       if (at < 0) {
         this.messages.take(sighting, operation, 1)
         this.history.keep(sighting)
+        this.#fill(sighting)
       }
       return "late"
     }
@@ -255,7 +267,31 @@ export class Requests {
     return this.#ipIdSteps >= 2 && this.#ipIdRises >= 0.8 * this.#ipIdSteps
   }
 
-  #isCopy(at: number, sighting: Sighting): boolean {
+  #fill({ psn, timeNs, frame }: Sighting): void {
+    const filled = this.#filled
+    if (filled !== undefined && psn === psnPlus(filled.psn, filled.frames.length)) filled.frames.push(frame)
+    else this.#filled = { psn, timeNs, frames: [frame] }
+  }
+
+  /**
+   * What is behind a gap comes again at once after the packets that filled it: none of them was late, their requester has
+   * gone back to the first.
+   */
+  #goneBack(at: number, sighting: Sighting, operation: Operation): void {
+    const filled = this.#filled
+    this.#filled = undefined
+    if (filled === undefined || this.countsUp || !isReliable(operation)) return
+    const { psn, timeNs, frames } = filled
+    if (sighting.psn !== psnPlus(psn, frames.length) || !this.history.isSame(at, sighting)) return
+    this.late.takeBack(frames.length)
+    for (const [index, frame] of frames.entries()) {
+      this.repeated.add(frame)
+      this.#again({ psn: psnPlus(psn, index), frame, timeNs }, operation, Number.NaN, false)
+    }
+    this.messages.disturb(psn)
+  }
+
+  #isCopy(at: number, sighting: Sighting, operation: Operation): boolean {
     if (!this.history.isSame(at, sighting)) return false
     if (this.countsUp) return true
     // A router was in between: the same packet at another place, or if that is rare, sent again along another path.
@@ -267,6 +303,11 @@ export class Requests {
     const wasAsked = (this.nak !== undefined && !this.nak.answered) || (this.rnr !== undefined && !this.rnr.answered)
     if (wasAsked) return false
     const sinceNs = sighting.timeNs - this.history.timeNs(at)
+    if (!this.hasAnswers && isReliable(operation) && psnDistance(sighting.psn, this.expected) < -1) {
+      // Nothing tells a requester that goes back from a network that delivers twice, but that so many come among new ones.
+      const again = this.copies.count + this.repeatedSeen
+      return this.#leaps > 8 && again > 0.4 * this.packets && sinceNs < 20 * COPY_NS
+    }
     const isUsual = this.copies.count > 8 && this.copies.count > 0.4 * this.packets
     if (isUsual) return sinceNs < 20 * COPY_NS
     // A requester that has just gone back may do so again before what it sent is through.
@@ -286,8 +327,13 @@ export class Requests {
   }
 
   /** Goes back: another repeat, or the next packet of one. */
-  #again(sighting: Sighting, { kind }: Operation, sinceNs: number, wasSeen: boolean): void {
-    const { psn, frame, timeNs } = sighting
+  #again(
+    packet: Pick<Sighting, "psn" | "frame" | "timeNs">,
+    { kind }: Operation,
+    sinceNs: number,
+    wasSeen: boolean,
+  ): void {
+    const { psn, frame, timeNs } = packet
     const running = this.#repeat
     if (running !== undefined) {
       const ahead = psnDistance(psn, this.#repeatNext)
