@@ -7,7 +7,7 @@ import {
   seriesCsv,
   slowdownRows,
 } from "@rdmakit/scenario"
-import { reportPage } from "@rdmakit/scenario/report"
+import { legendHtml, lineChart, reportPage } from "@rdmakit/scenario/report"
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
 import { memoryFiles } from "./memoryFiles.ts"
@@ -88,7 +88,7 @@ describe("an incast", async () => {
 
   it("the queue over time is that of queue.csv", () => {
     const [line, ...others] = charts.queues!
-    expect(line!.name).toBe("9 → 8")
+    expect(line!.name).toBe("switch 9 → host 8")
     expect(others).toEqual([])
     const rows = seriesCsv(recorder, "queue")
       .trimEnd()
@@ -127,7 +127,9 @@ describe("an incast", async () => {
       .slice(1)
       .map((row) => row.split(",").map(Number))
     const lines = charts.rates!
-    expect(lines.map(({ name }) => name)).toEqual([0, 1, 2, 3, 4, 5].map((flow) => `flow ${flow}: ${flow} → 8`))
+    expect(lines.map(({ name }) => name)).toEqual(
+      [0, 1, 2, 3, 4, 5].map((flow) => `flow ${flow}: host ${flow} → host 8`),
+    )
     for (const [flow, { points }] of lines.entries()) {
       const own = new Map(rows.filter((row) => row[1] === flow).map(([time, , rate]) => [time, rate]))
       const shown = points.filter(([time, rate]) => rate !== null && own.has(time))
@@ -150,12 +152,12 @@ describe("an incast", async () => {
     const bytes = 8 * 201 * 1090
     const [first, ...others] = table(page, "links")
     const share = ((bytes * 8) / (100e9 * (outcome.simulatedPs / 1e12))) * 100
-    expect(first).toEqual(["9 → 8", "100Gbps", "1,752,720 B", `${share.toFixed(2)} %`])
+    expect(first).toEqual(["switch 9 → host 8", "100Gbps", "1,752,720 B", `${share.toFixed(2)} %`])
     expect(bytes).toBe(1_752_720)
     expect(others.map((cells) => cells.slice(0, 3))).toEqual([
-      ...[0, 1, 2, 3, 4, 5, 6, 7].map((host) => [`${host} → 9`, "100Gbps", "219,090 B"]),
+      ...[0, 1, 2, 3, 4, 5, 6, 7].map((host) => [`host ${host} → switch 9`, "100Gbps", "219,090 B"]),
       // As many acknowledgements of 88 B.
-      ["8 → 9", "100Gbps", "141,504 B"],
+      ["host 8 → switch 9", "100Gbps", "141,504 B"],
     ])
   })
 
@@ -184,6 +186,61 @@ describe("an incast", async () => {
   })
 })
 
+describe("lines that lie on each other", () => {
+  const curve = (name: string, ...values: ReadonlyArray<number>) => ({
+    name,
+    points: values.map((value, index) => [index, value] as const),
+  })
+  const drawn = (...lines: ReadonlyArray<ReturnType<typeof curve>>) => {
+    const x = { label: "x", unit: 1 }
+    const svg = lineChart({ description: "", x, y: x, lines, places: ["a", "b", "c", "d"] })
+    const wide = svg.slice(0, svg.indexOf("</svg>"))
+    const legend = [...legendHtml(lines).matchAll(/<li><i class="(.*?)"><\/i>(.*?)<\/li>/g)]
+    return {
+      legend: legend.map(([, colour, text]) => [colour, text]),
+      dashed: [...wide.matchAll(/class="line (c\d)" stroke-dasharray="(.*?)"/g)].map(([, colour, dash]) => [
+        colour,
+        dash,
+      ]),
+      radii: lines.map((_, index) =>
+        [...wide.matchAll(new RegExp(`<circle class="c${index}"[^>]* r="(\\d)"`, "g"))].map(([, r]) => r).join(""),
+      ),
+    }
+  }
+
+  it("throughout: dashed, in larger dots below smaller ones, and in words", () => {
+    expect(drawn(curve("p50", 1, 1, 2, 2), curve("p95", 3, 4, 5, 6), curve("p99", 3, 4, 5, 6))).toEqual({
+      legend: [
+        ["c0", "p50"],
+        ["c1", "p95"],
+        ["c2 dashed", "p99 (on p95)"],
+      ],
+      dashed: [["c2", "7 7"]],
+      radii: ["3333", "5555", "3333"],
+    })
+    const all = drawn(curve("a", 3, 4, 5, 6), curve("b", 3, 4, 5, 6), curve("c", 3, 4, 5, 6))
+    expect(all.dashed).toEqual([
+      ["c1", "7 7"],
+      ["c2", "4.7 9.3"],
+    ])
+    expect(all.radii).toEqual(["7777", "5555", "3333"])
+  })
+
+  it("in part, at one point, and on the axis", () => {
+    expect(drawn(curve("a", 3, 4, 5, 6), curve("b", 3, 4, 5, 7)).legend[1]).toEqual(["c1 dashed", "b (partly on a)"])
+    const crossing = curve("b", 9, 9, 9, 9, 3)
+    expect(drawn(curve("a", 1, 2, 3, 4, 3), crossing).legend[1]).toEqual(["c1", "b"])
+    expect(drawn(curve("a", 0, 0, 0, 4), curve("b", 0, 0, 0, 5)).legend[1]).toEqual(["c1", "b"])
+  })
+
+  it("the percentiles of a few flows", async () => {
+    const text =
+      "topology: { builder: star, hosts: 3 }\nflows: [{ from: 0, to: 2, size: 1KB }, { from: 1, to: 2, size: 1MB }]"
+    const { page } = reportOf(await scenario(text))
+    expect(page).toContain('<i class="c2 dashed"></i>p99 (on p50)')
+  })
+})
+
 describe("pauses", () => {
   const { page, outcome, recorder } = reportOf(new Ns3Simulation(referenceInputs("pfcdemo/timely.config.txt")))
 
@@ -194,7 +251,7 @@ describe("pauses", () => {
     const ports = Array.from({ length: recorder.world.ports.count }, (_, port) => port)
     const longest = ports.sort((a, b) => recorder.pauses.paused(b, end) - recorder.pauses.paused(a, end))[0]!
     const [first] = table(page, "pausedPorts")
-    expect(first![0]).toBe(`${recorder.world.ports.node[longest]} → 17`)
+    expect(first![0]).toBe(`host ${recorder.world.ports.node[longest]} → switch 17`)
     expect(first![1]).toBe(String(recorder.pauses.count(longest)))
     expect(first![3]).toBe(`${((recorder.pauses.paused(longest, end) / outcome.simulatedPs) * 100).toFixed(2)} %`)
   })
@@ -273,8 +330,8 @@ describe("a stop time in the middle of packets", () => {
   it("link use is of what was sent until then", async () => {
     // 1,250 B in 10 µs at 1 Gb/s. The first packet, of 1,090 B, comes to the switch after 9.72 µs.
     expect(await links(`${star(2, "1Gbps")}\nflows: [{ from: 0, to: 1, size: 1MB }]\nstop: 10us`)).toEqual([
-      ["0 → 2", "1,250 B", "100.00 %"],
-      ["2 → 1", "35 B", "2.80 %"],
+      ["host 0 → switch 2", "1,250 B", "100.00 %"],
+      ["switch 2 → host 1", "35 B", "2.80 %"],
     ])
   })
 
@@ -282,7 +339,7 @@ describe("a stop time in the middle of packets", () => {
     const text = `${star(4, "10Gbps")}\nflows: [{ from: 0..2, to: 3, size: 1MB }]\nstop: 20.008us`
     const fused = await links(text)
     // From 1.872 µs on, when the first packets have come, without a gap.
-    expect(fused[0]).toEqual(["4 → 3", "22,670 B", "90.64 %"])
+    expect(fused[0]).toEqual(["switch 4 → host 3", "22,670 B", "90.64 %"])
     expect(await links(text, "exact")).toEqual(fused)
   })
 })

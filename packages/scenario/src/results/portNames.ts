@@ -19,12 +19,14 @@ export class PortNameFault extends Error {
 /** `16:2`: node 16's port 2, counted from 1 in the order of its links, as tables of queues and lists of pauses have it. */
 export const portName = (port: number, ports: Ports): string => `${ports.node[port]}:${ports.iface[port]}`
 
-const kindOf = (node: number, graph: Graph): string => (graph.isSwitch[node] === 1 ? "switch" : "host")
+/** `switch 16`, `host 1`. */
+export const nodeWords = (node: number, graph: Graph): string =>
+  `${graph.isSwitch[node] === 1 ? "switch" : "host"} ${node}`
 
 /** `switch 16, port 2, to host 1`. */
 export const portWords = (port: number, ports: Ports, graph: Graph): string => {
   const [node, peer] = [ports.node[port]!, ports.peerNode(port)]
-  return `${kindOf(node, graph)} ${node}, port ${ports.iface[port]}, to ${kindOf(peer, graph)} ${peer}`
+  return `${nodeWords(node, graph)}, port ${ports.iface[port]}, to ${nodeWords(peer, graph)}`
 }
 
 const FORMS = "NODE:PORT (16:2), NODE-NEIGHBOUR (16-1), or the NODE alone where it has one port"
@@ -35,10 +37,10 @@ const portsText = (node: number, ports: Ports, graph: Graph): string => {
   const all = [...ports.portsOf(node)]
   const words = all.slice(0, LISTED_MAX).map((port) => {
     const peer = ports.peerNode(port)
-    return `${portName(port, ports)} to ${kindOf(peer, graph)} ${peer}`
+    return `${portName(port, ports)} to ${nodeWords(peer, graph)}`
   })
   const more = all.length > LISTED_MAX ? `, … ${portName(all.at(-1)!, ports)}` : ""
-  return `${kindOf(node, graph)} ${node} has ${words.join(", ")}${more}`
+  return `${nodeWords(node, graph)} has ${words.join(", ")}${more}`
 }
 
 /** The port that a text names: `16:2`, node 16's second; `16-1`, its port to node 1; `1`, the only port of node 1. */
@@ -49,7 +51,7 @@ export const portNamed = (text: string, ports: Ports, graph: Graph): number | Po
   if (node >= graph.nodes) return new PortNameFault(text, `a node 0..${graph.nodes - 1}`)
   const own = [...ports.portsOf(node)]
   const hint = portsText(node, ports, graph)
-  const words = `${kindOf(node, graph)} ${node}`
+  const words = `${nodeWords(node, graph)}`
   if (separator === undefined) {
     return own.length === 1 ? own[0]! : new PortNameFault(text, `NODE:PORT: ${words} has ${own.length} ports`, hint)
   }

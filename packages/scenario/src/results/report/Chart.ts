@@ -1,6 +1,7 @@
 import { type ScaleContinuousNumeric, scaleLinear, scaleLog } from "d3-scale"
 import { curveLinear, curveStepAfter, line } from "d3-shape"
 import type { Line, Point } from "./Figures.ts"
+import { coveredBy, type Overlap, overlapsOf } from "./Overlap.ts"
 import { escapeHtml } from "./text.ts"
 
 export interface Axis {
@@ -45,6 +46,8 @@ const BOTTOM = 40
 const RIGHT = 12
 /** Width of a digit of the labels, roughly. */
 const DIGIT = 7
+/** A dash and the gap behind it. */
+const DASHES = 14
 
 /** A line chart as SVG, a picture for each size of screen. Colours are the page's. */
 export const lineChart = (spec: ChartSpec): string => sizes.map((size) => picture(spec, size)).join("\n")
@@ -75,6 +78,7 @@ const picture = (spec: ChartSpec, { className, width, height, ticks }: Size): st
     .defined(isDrawn)
     .curve(spec.steps === true ? curveStepAfter : curveLinear)
     .digits(1)
+  const overlaps = overlapsOf(spec.lines)
   const xFormat = xScale.tickFormat(ticks)
   const xTicks: ReadonlyArray<readonly [at: number, text: string]> =
     spec.places === undefined
@@ -97,10 +101,15 @@ const picture = (spec: ChartSpec, { className, width, height, ticks }: Size): st
     `<text class="label" x="${right}" y="${height - 4}" text-anchor="end">${escapeHtml(spec.x.label)}</text>`,
     ...(spec.dots === true
       ? []
-      : spec.lines.map(({ points: own }, index) => `<path class="line c${index}" d="${path([...own]) ?? ""}"/>`)),
+      : spec.lines.map(({ points: own }, index) => {
+          const dashes = dashesOf(overlaps[index])
+          return `<path class="line c${index}"${dashes} d="${path([...own]) ?? ""}"/>`
+        })),
     ...(places === undefined
       ? []
-      : spec.lines.flatMap(({ points: own }, index) => own.filter(isDrawn).map(dot(x, y, index)))),
+      : spec.lines.flatMap(({ points: own }, index) =>
+          own.filter(isDrawn).map(dot(x, y, index, coveredBy(spec.lines, index))),
+        )),
     "</svg>",
   ]
   return parts.join("\n")
@@ -132,10 +141,18 @@ const xDomain = (spec: ChartSpec, largest: number, points: ReadonlyArray<Point>,
   return scaleLinear([least / spec.x.unit, largest / spec.x.unit], range).nice(5)
 }
 
+/** One that later ones lie on is as much larger as to be seen around them. */
 const dot =
-  (x: (point: Point) => number, y: (point: Point) => number, index: number) =>
+  (x: (point: Point) => number, y: (point: Point) => number, index: number, covered: (point: Point) => number) =>
   (point: Point): string =>
-    `<circle class="c${index}" cx="${round(x(point))}" cy="${round(y(point))}" r="3"/>`
+    `<circle class="c${index}" cx="${round(x(point))}" cy="${round(y(point))}" r="${3 + 2 * covered(point)}"/>`
+
+/** Dashes of a line that lies on others, so that each is seen between those above it. */
+const dashesOf = (overlap: Overlap | undefined): string => {
+  if (overlap === undefined) return ""
+  const dash = round(DASHES / (overlap.depth + 1))
+  return ` stroke-dasharray="${dash} ${round(DASHES - dash)}"`
+}
 
 /** The ticks whose texts have room, counted from the last. */
 const everyFew = <Tick extends readonly [number, string]>(

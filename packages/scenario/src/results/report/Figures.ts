@@ -2,6 +2,7 @@
 import type { RunOutcome } from "@rdmakit/fabric"
 import { type Histogram, linkUse, quantile, type TimeSeries } from "@rdmakit/metrics"
 import type { Time } from "@rdmakit/protocol"
+import { nodeWords } from "../portNames.ts"
 import type { Recorder } from "../Recorder.ts"
 
 /** Points that a line has at most. */
@@ -58,12 +59,13 @@ const largest = (keys: ReadonlyArray<number>, sizeOf: (key: number) => number, c
 const portsOf = ({ world }: Recorder): ReadonlyArray<number> =>
   Array.from({ length: world.ports.count }, (_, port) => port)
 
-/** `17 → 16`: the port of node 17 to node 16; with its number where the nodes share several links. */
+/** `switch 17 → host 16`: the port of a node to another; with its number where the nodes share several links. */
 export const portName = ({ world }: Recorder, port: number): string => {
-  const { ports } = world
+  const { ports, parts } = world
   const [node, peer] = [ports.node[port]!, ports.peerNode(port)]
+  const words = `${nodeWords(node, parts.graph)} → ${nodeWords(peer, parts.graph)}`
   const parallel = [...ports.portsOf(node)].filter((other) => ports.peerNode(other) === peer).length
-  return `${node} → ${peer}${parallel > 1 ? ` (port ${ports.iface[port]})` : ""}`
+  return `${words}${parallel > 1 ? ` (port ${ports.iface[port]})` : ""}`
 }
 
 /** The queues of the ports that held most, bytes over time: in each stretch the longest. */
@@ -109,7 +111,7 @@ export const rateLines = (recorder: Recorder): ReadonlyArray<Line> => {
   return largest([...seen], (flow) => bytes[flow]!, LINES_MAX).map((flow) => {
     const rates = flows.seriesOf(flow)
     return {
-      name: `flow ${flow}: ${source[flow]} → ${destination[flow]}`,
+      name: `flow ${flow}: host ${source[flow]} → host ${destination[flow]}`,
       points: overTime(recorder, flows, ({ from, to }) => lastOf(rates.subarray(from, to + 1))),
     }
   })

@@ -14,6 +14,7 @@ import {
   rateRange,
   shareUpTo,
 } from "./Figures.ts"
+import { overlapsOf } from "./Overlap.ts"
 import { style } from "./style.ts"
 import { escapeHtml, grouped, jsonForPage, percent, rateUnit, ratio, shortTime, sizeUnit, timeUnit } from "./text.ts"
 
@@ -210,11 +211,18 @@ const chartHtml = ({ id, title, caption, spec }: Chart): string =>
 ${lineChart(spec)}
 <p>${escapeHtml(caption)}</p></section>`
 
-/** The names of a chart's lines, each beside its colour. */
-export const legendHtml = (lines: ReadonlyArray<Line>): string =>
-  lines.length === 0
-    ? ""
-    : `<ul class="legend">${lines.map(({ name }, index) => `<li><i class="c${index}"></i>${escapeHtml(name)}</li>`).join("")}</ul>`
+/** The names of a chart's lines, each beside its colour; a line that lies on another is dashed, and says on which. */
+export const legendHtml = (lines: ReadonlyArray<Line>): string => {
+  if (lines.length === 0) return ""
+  const overlaps = overlapsOf(lines)
+  const items = lines.map(({ name }, index) => {
+    const overlap = overlaps[index]
+    if (overlap === undefined) return `<li><i class="c${index}"></i>${escapeHtml(name)}</li>`
+    const on = `${overlap.isWhole ? "on" : "partly on"} ${lines[overlap.on]!.name}`
+    return `<li><i class="c${index} dashed"></i>${escapeHtml(`${name} (${on})`)}</li>`
+  })
+  return `<ul class="legend">${items.join("")}</ul>`
+}
 
 /** A table that scrolls by itself where it is too wide. `prose`: the column of long texts. */
 export const tableHtml = (
@@ -253,7 +261,7 @@ const pausedHtml = (ports: ReturnType<typeof pausedPorts>, { pfcPauses }: RunOut
   ])
   return `<section id="pausedPorts"><h2>${title}</h2>
 ${tableHtml(["port", "pauses", "paused", "of the time"], rows)}
-<p>Ports that were paused for longest, by the node they are on and the node they lead to.</p></section>`
+<p>Ports that were paused for longest, by the node that they are on and the one that they lead to.</p></section>`
 }
 
 const linksHtml = (links: ReturnType<typeof linkUses>): string => {

@@ -27,6 +27,7 @@ ul.legend { display: flex; flex-wrap: wrap; gap: 2px 16px; list-style: none; mar
   font-size: 13px; }
 ul.legend i { display: inline-block; width: 14px; height: 3px; border-radius: 2px; margin-right: 6px;
   vertical-align: middle; background: currentColor; }
+ul.legend i.dashed { background: repeating-linear-gradient(90deg, currentColor 0 4px, transparent 4px 6px); }
 svg { display: block; width: 100%; height: auto; }
 svg text { fill: var(--muted); font: 12px system-ui, sans-serif; }
 svg .label { fill: var(--ink); }
