@@ -62,6 +62,9 @@ export const ns3Constants = (options: HpccNs3Options, path: PathInfo): HpccNs3Co
 /** From here on a quotient has no place in the reference's 64 bits, and becomes 0: then the least rate is next. */
 const QUOTIENT_END = 2 ** 64
 
+/** Hops that the reference's INT has room for. */
+const INT_HOPS = 5
+
 /** Of a controller that keeps no state for each hop. */
 const NO_STATE = new Float64Array(0)
 
@@ -134,13 +137,17 @@ export class HpccNs3 extends AckController {
       storeRecords(this.records, ack)
       return false
     }
-    const ran = this.constants.multiRate ? this.reactPerHop(ack, full) : this.reactOnce(ack, full)
+    const ran = this.constants.unguarded && ack.hops > INT_HOPS ? false : this.measured(ack, full)
     if (full && ack.sent > this.lastUpdateSequence) this.lastUpdateSequence = ack.sent
     if (ran) {
       if (full) this.fullUpdates++
       else this.fastReactions++
     }
     return ran
+  }
+
+  private measured(ack: Ack, full: boolean): boolean {
+    return this.constants.multiRate ? this.reactPerHop(ack, full) : this.reactOnce(ack, full)
   }
 
   /** One rate for the path: the hop with the largest u decides. */

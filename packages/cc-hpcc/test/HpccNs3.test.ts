@@ -240,6 +240,22 @@ describe("hpcc/ns3, options", () => {
     }
   })
 
+  it("unguarded: with more than five hops the rate stays (rdma-hw.cc, UpdateRateHp)", () => {
+    const hops = (count: number, ...hop: Hop): Array<Hop> => Array.from({ length: count }, () => hop)
+    for (const [count, expected] of [
+      [5, 50.05e9],
+      [6, 100e9],
+    ] as const) {
+      const controller = make({ unguarded: true })
+      const acks = [
+        ack(1000, 100_000, hops(count, 1000, 0, 0, B)),
+        ack(100_001, 200_000, hops(count, 9000, 100_000, 0, B)),
+      ]
+      expect(feed(controller, ...acks)).toBe(count === 5)
+      expect([controller.rate, controller.metrics().lastUpdateSequence]).toEqual([expected, 200_000])
+    }
+  })
+
   it("varWin false: the window stays", () => {
     const controller = make({ varWin: false })
     feed(controller, ack(1000, 100_000, [[1000, 0, 0, B]]), ack(2000, 100_000, [[9000, 100_000, 0, B]]))

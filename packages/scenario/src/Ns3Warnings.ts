@@ -85,7 +85,7 @@ export const flowWarnings = (
       "with HPCC the simulator divides by the window, 0, and so does this: rates are then the least or the line's"
     if (!config.hasWindow) warn(entries.get("HAS_WIN"), text)
     const far = indices.filter((flow) => before.distance(flows.src[flow]!, flows.dst[flow]!) > INT_HOPS_MAX + 1).length
-    const room = `INT has room for ${INT_HOPS_MAX} switches, and ${flowsText(far)} would need more: there the simulator stops, or keeps their rates as they are`
+    const room = `INT has room for ${INT_HOPS_MAX} switches, and ${flowsText(far)} would need more: their rates stay as they are, as in the simulator`
     if (far > 0) warn(entries.get("CC_MODE"), room)
   }
   if (config.l2BackToZero) {

@@ -76,7 +76,7 @@ describe("loadNs3Inputs", () => {
     const topology = `8 6 7\n2 3 4 5 6 7\n${chain.join("\n")}\n`
     const flows = "1\n0 1 3 100 5000 2.0\n"
     expect(await warnings({ config: hpcc, topology, flows })).toContainEqual(
-      "CC_MODE: INT has room for 5 switches, and 1 flow would need more: there the simulator stops, or keeps their rates as they are",
+      "CC_MODE: INT has room for 5 switches, and 1 flow would need more: their rates stay as they are, as in the simulator",
     )
   })
 
