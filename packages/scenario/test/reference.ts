@@ -4,7 +4,7 @@ import { loadNs3Inputs, type Ns3Inputs, Ns3Simulation, type RunOutcome } from "@
 import { Effect } from "effect"
 import { memoryFiles } from "./memoryFiles.ts"
 
-const DATA = new URL("../../../testdata/ns3/", import.meta.url)
+export const DATA = new URL("../../../testdata/ns3/", import.meta.url)
 
 /** A file of the reference data; gzipped ones are found under their plain names. */
 export const referenceOctets = (name: string): Uint8Array => {
