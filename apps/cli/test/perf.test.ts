@@ -393,6 +393,25 @@ describe("what cannot be is refused", () => {
     60_000,
   )
 
+  test("a capture into a FIFO goes to its reader as it is made; without one it is refused at once", async () => {
+    const cwd = folderOf({})
+    const line = "rdmakit perf write-bw -n 20 --pcap fifo"
+    const none = await shell(`mkfifo fifo; ${line}`, {}, cwd)
+    expect([none.code, none.err]).toEqual([
+      2,
+      "error: fifo: cannot be written to: nobody reads this FIFO\nstart its reader first, or choose another with --pcap FILE\n",
+    ])
+    const read = await shell(
+      `cat fifo > read.pcapng & ${line} && wait && rdmakit pcap info read.pcapng --json`,
+      {},
+      cwd,
+    )
+    expect([read.code, read.err]).toEqual([0, ""])
+    expect(JSON.parse(read.out.slice(read.out.lastIndexOf('{"file"'))).packets).toBeGreaterThan(20)
+    // The FIFO is nobody's to replace.
+    expect(readdirSync(cwd).sort()).toEqual(["fifo", "read.pcapng"])
+  }, 20_000)
+
   test("an address that another process has is refused with what to do", async () => {
     const other = createSocket("udp4").bind({ address: "127.0.0.1" })
     await once(other, "listening")

@@ -1,9 +1,10 @@
 /** The capture of a run, as a file. */
-import { closeSync, openSync, writeSync } from "node:fs"
+import { closeSync, constants, openSync, statSync, writeSync } from "node:fs"
 import { PcapngWriter } from "@rdmakit/pcap"
 import { Deferred, Effect, Exit } from "effect"
-import { cannotBeWritten, type Refused } from "../Exit.ts"
+import { cannotBeWritten, Refused } from "../Exit.ts"
 import { type StagedFile, stagedFile } from "../StagingFolder.ts"
+import { systemCode } from "../SystemWords.ts"
 import type { WantedCapture } from "./World.ts"
 
 /** Blocks in front of the interfaces: the section's. */
@@ -27,8 +28,13 @@ export const capturing = <A, E, R>(
     const file: StagedFile = isDevice
       ? { path, publish: Effect.void }
       : yield* Effect.mapError(stagedFile(path), refused)
+    const descriptor = yield* fifoOf(name, path)
     const failed = Deferred.makeUnsafe<never, Refused>()
-    const pieces = new Pieces(file.path, (error) => Deferred.doneUnsafe(failed, Effect.fail(refused(error))))
+    const pieces = new Pieces(
+      file.path,
+      (error) => Deferred.doneUnsafe(failed, Effect.fail(refused(error))),
+      descriptor,
+    )
     const writer = new PcapngWriter({}, (piece) => pieces.write(piece))
     const end = (endedWell: boolean): Effect.Effect<void, Refused> => {
       if (endedWell || writer.count > SECTION_BLOCKS + interfaces) writer.flush()
@@ -41,6 +47,28 @@ export const capturing = <A, E, R>(
     )
   }).pipe(Effect.scoped)
 
+/**
+ * Opens a FIFO, whose reader must be there: to wait for one would stop everything, signals too. Undefined: it is none.
+ * It is opened once without waiting and held until it is open for writes that wait for a slow reader: in between the
+ * reader would take it for ended.
+ */
+const fifoOf = (name: string, path: string): Effect.Effect<number | undefined, Refused> =>
+  Effect.suspend(() => {
+    try {
+      if (statSync(path, { throwIfNoEntry: false })?.isFIFO() !== true) return Effect.succeed(undefined)
+      const first = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK)
+      try {
+        return Effect.succeed(openSync(path, "w"))
+      } finally {
+        closeSync(first)
+      }
+    } catch (error) {
+      if (systemCode(error) !== "ENXIO") return Effect.fail(cannotBeWritten(name, ELSEWHERE, error))
+      const message = `${name}: cannot be written to: nobody reads this FIFO`
+      return Effect.fail(new Refused({ message, hint: `start its reader first, or ${ELSEWHERE}` }))
+    }
+  })
+
 /** The file, opened at the first piece. It is written inside a network's events, to which nothing may be thrown. */
 class Pieces {
   /** What the system answered to a write, once it failed. */
@@ -49,9 +77,11 @@ class Pieces {
   readonly #onError: (error: unknown) => void
   #descriptor: number | undefined = undefined
 
-  constructor(file: string, onError: (error: unknown) => void) {
+  /** @param descriptor of a file that is open already */
+  constructor(file: string, onError: (error: unknown) => void, descriptor: number | undefined) {
     this.#file = file
     this.#onError = onError
+    this.#descriptor = descriptor
   }
 
   get isWritten(): boolean {

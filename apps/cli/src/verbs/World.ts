@@ -157,9 +157,12 @@ const captureOf = ({ pcap, topology, force }: WorldInput) =>
     const info = yield* Effect.option(files.stat(path))
     const isDevice = Option.isSome(info) && DEVICES.has(info.value.type)
     if (isDevice) {
-      yield* Effect.scoped(files.open(path, { flag: "r+" })).pipe(
-        Effect.mapError((error) => cannotBeWritten(pcap.value, elsewhere, error)),
-      )
+      // What opens and closes a FIFO ends it for its reader.
+      const isFifo = info.value.type === "FIFO"
+      const check = isFifo
+        ? files.access(path, { writable: true })
+        : Effect.scoped(Effect.asVoid(files.open(path, { flag: "r+" })))
+      yield* Effect.mapError(check, (error) => cannotBeWritten(pcap.value, elsewhere, error))
     } else yield* checkOutputFile({ out: pcap, force, inputs: Option.toArray(topology), elsewhere })
     return { name: pcap.value, path, isDevice } satisfies WantedCapture
   })
