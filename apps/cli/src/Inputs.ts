@@ -11,6 +11,7 @@ import {
 import type { Graph } from "@rdmakit/topology"
 import { Effect, Option } from "effect"
 import { type ControllerInput, loadController, noController } from "./ControllerModule.ts"
+import { memoryBytes } from "./Memory.ts"
 import { WorkingDirectory } from "./Screen.ts"
 import { readStandardInput, STDIN, STDIN_NAME } from "./StandardInput.ts"
 
@@ -29,7 +30,8 @@ export const loadInputs = Effect.fnUntraced(function* (input: {
   readonly controller?: ControllerInput
 }) {
   const controller = yield* loadController(input.controller ?? noController)
-  const options = { workingDirectory: yield* WorkingDirectory, overrides: input.set, controller }
+  const workingDirectory = yield* WorkingDirectory
+  const options = { workingDirectory, overrides: input.set, controller, memoryBytes: memoryBytes() }
   const octets = input.file === STDIN ? yield* readStandardInput : undefined
   const name = octets === undefined ? input.file : STDIN_NAME
   const isScenario = octets === undefined ? isScenarioName(name) : isScenarioText(octets)

@@ -58,7 +58,12 @@ const checkFolderOf = Effect.fnUntraced(function* (name: string, elsewhere: stri
 
 const encoder = new TextEncoder()
 
-const writePieces = Effect.fnUntraced(function* (files: FileSystem.FileSystem, file: string, pieces: Iterable<string>) {
+/** Writes a text, in pieces, to a file: an absolute path. */
+export const writePieces = Effect.fnUntraced(function* (
+  files: FileSystem.FileSystem,
+  file: string,
+  pieces: Iterable<string>,
+) {
   const opened = yield* files.open(file, { flag: "w" })
   for (const piece of pieces) yield* opened.writeAll(encoder.encode(piece))
 }, Effect.scoped)

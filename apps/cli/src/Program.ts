@@ -7,6 +7,7 @@ import { runCommandLine } from "./CommandLine.ts"
 import { exitCodes } from "./Exit.ts"
 import { Interrupts, makeInterrupts, type SignalName, signals } from "./Interrupts.ts"
 import { processScreen } from "./ProcessScreen.ts"
+import { leaveStaging } from "./StagingFolder.ts"
 
 const interrupts = makeInterrupts()
 const services = Layer.mergeAll(
@@ -29,6 +30,7 @@ const SAME_SIGNAL_MS = 500
 const endFor = (signal: SignalName): void => {
   const isReading = process.getActiveResourcesInfo().some((name) => name.startsWith("FSReq"))
   if (isReading) {
+    leaveStaging()
     process.removeAllListeners(signal)
     process.kill(process.pid, signal)
   }

@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from "node:fs"
 import type { PoolExhausted } from "@rdmakit/packet"
 import {
   FLOWS_FILE,
-  flowsCsv,
+  flowsCsvPieces,
   type KernelName,
   KernelRefused,
   Ns3Simulation,
@@ -22,6 +22,7 @@ import { foldIdleKeys, showNotes, withJsonFaults } from "./Faults.ts"
 import { counted, grouped, quantity, short } from "./Figures.ts"
 import { graphOf, type Inputs, loadInputs, nameOf, notesOf } from "./Inputs.ts"
 import { Interrupts, signals } from "./Interrupts.ts"
+import { writePieces } from "./OutputFile.ts"
 import { paintOf } from "./Paint.ts"
 import { defaultFolder, openResultFolder } from "./ResultFolder.ts"
 import { type ResultsInput, recorderOf, resultNames, seriesLine, wantedResults, writeResults } from "./Results.ts"
@@ -65,7 +66,7 @@ export const run = (input: RunInput) =>
     const outcome = yield* execute(simulation.run)
     capture?.finish()
     for (const [file, text] of simulation.texts()) yield* files.writeFileString(path.join(folder.staging, file), text)
-    yield* files.writeFileString(path.join(folder.staging, FLOWS_FILE), flowsCsv(outcome))
+    yield* writePieces(files, path.join(folder.staging, FLOWS_FILE), flowsCsvPieces(outcome))
     yield* writeResults(folder.staging, wanted, { ...wordsOf(inputs, path), outcome, recorder })
     const names = { flows: FLOWS_FILE, ...more, ...simulation.names }
     const summary = summaryOf(inputs, outcome, cost(), names)

@@ -1,6 +1,14 @@
 import { rmSync } from "node:fs"
 import { Effect, FileSystem, Path, type PlatformError, type Scope } from "effect"
 
+/** What takes each folder away that is there. */
+const leaving = new Set<() => void>()
+
+/** Takes every folder away, with what is in it: for a process that ends without its `exit`. */
+export const leaveStaging = (): void => {
+  for (const leave of leaving) leave()
+}
+
 /**
  * Makes a folder beside what is to be written, on the same file system, so that renaming is all that publishing takes.
  * It is gone when the scope closes, with everything in it that was not moved away; also when the process ends at once,
@@ -20,11 +28,15 @@ export const stagingFolder = (
         const folder = yield* files.makeTempDirectory({ directory: parent, prefix: `.${name}-unfinished-` })
         const leave = () => rmSync(folder, { recursive: true, force: true })
         process.once("exit", leave)
+        leaving.add(leave)
         return { folder, leave }
       }),
       ({ folder, leave }) =>
         Effect.andThen(
-          Effect.sync(() => process.off("exit", leave)),
+          Effect.sync(() => {
+            process.off("exit", leave)
+            leaving.delete(leave)
+          }),
           Effect.ignore(files.remove(folder, { recursive: true, force: true })),
         ),
     )

@@ -126,10 +126,11 @@ function digestOf(flows: FlowTable, unfinished: ReadonlyArray<UnfinishedFlow>): 
     }
   }
   for (const { flow, reason } of unfinished) {
-    for (const [i, letter] of [...reason].entries()) {
+    let at = 0
+    for (const letter of reason) {
       const code = letter.codePointAt(0)!
       a = hash32(a, flow, code)
-      b = hash32(b, code, i)
+      b = hash32(b, code, at++)
     }
   }
   return a.toString(16).padStart(8, "0") + b.toString(16).padStart(8, "0")

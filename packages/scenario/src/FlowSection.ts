@@ -3,14 +3,22 @@ import type { FlowInput } from "@rdmakit/fabric"
 import { Ns3FormatError, nearestWord, parseFlows } from "@rdmakit/ns3"
 import { type Graph, hostsOf, type Routes } from "@rdmakit/topology"
 import { hash32 } from "@rdmakit/units"
-import { CdfError, parseCdf, SizeDistribution, WorkloadError } from "@rdmakit/workload"
+import { CdfError, parseCdf, SizeDistribution, STEP_FLOWS, WorkloadError } from "@rdmakit/workload"
 import { Effect, type FileSystem, type Path, Schema, SchemaIssue, SchemaParser } from "effect"
+import { type FlowRoom, tooManyAtOnce } from "./FlowMemory.ts"
 import { asNote, type InputNote, warningAt } from "./InputsRefused.ts"
 import { checkFlows } from "./Ns3Checks.ts"
 import { attempt, type FieldPath, type FieldSource, hasFile, sectionOf } from "./ScenarioDocument.ts"
 import { countOf, entryFault, FLOWS_MAX, filedFlows, listedFlows, nodeFault } from "./ScenarioFlows.ts"
 import { Flow, FlowFile, type ScenarioFlow } from "./ScenarioSchema.ts"
-import { fieldOfOption, ratesOf, sizesOf, type WorkloadBase, workloads } from "./ScenarioWorkloads.ts"
+import {
+  fieldOfOption,
+  ratesOf,
+  sizesOf,
+  type WorkloadBase,
+  type WorkloadChoice,
+  workloads,
+} from "./ScenarioWorkloads.ts"
 import type { OpenFile } from "./TopologySection.ts"
 
 type FlowEntry = ScenarioFlow | WorkloadBase
@@ -39,6 +47,8 @@ export interface WorkloadPlace {
   readonly routes: Pick<Routes, "reachable">
   readonly seed: number
   readonly open: OpenFile
+  /** Most flows that there is room for, and what is said of more. Default: those that a workload may have. */
+  readonly tooMany?: { readonly flowsMax: number; readonly fault: Ns3FormatError }
 }
 
 /** What the flows are made for. */
@@ -46,6 +56,7 @@ export interface FlowContext extends WorkloadPlace {
   readonly routes: Routes
   /** Where the topology comes from, for messages. */
   readonly file: string
+  readonly room: FlowRoom
 }
 
 export interface LoadedFlows {
@@ -110,33 +121,47 @@ const entries = Effect.fnUntraced(function* (list: ReadonlyArray<PlacedEntry>, c
   const flows: Array<FlowInput> = []
   const faults: Array<Ns3FormatError> = []
   const notes: Array<InputNote> = []
+  const flowsMax = flowsIn(context)
   for (const [index, { entry, at }] of list.entries()) {
     const made = yield* Effect.result(
-      isWorkload(entry) ? generated(entry, at, index, context) : listed(entry, at, FLOWS_MAX - flows.length, context),
+      isWorkload(entry)
+        ? generated(entry, at, index, flowsMax - flows.length, context)
+        : listed(entry, at, flowsMax - flows.length, context),
     )
     if (made._tag === "Success" && made.success.length === 0)
       notes.push(warningAt(at, "no flow is drawn: a longer duration or a higher load has some", context.document))
     if (made._tag === "Failure") faults.push(made.failure)
-    else if (flows.length + made.success.length > FLOWS_MAX) faults.push(tooMany(at, context))
+    else if (flows.length + made.success.length > flowsMax) faults.push(tooMany(at, context))
     else for (const flow of made.success) flows.push(flow)
+    if (made._tag === "Success" && made.success.length >= STEP_FLOWS) yield* Effect.yieldNow
   }
   return { flows, faults, notes }
 })
 
-const tooMany = (at: FieldPath, { document }: FlowContext): Ns3FormatError =>
-  document.fault(at, { expected: `at most ${FLOWS_MAX} flows in all` })
+const flowsIn = ({ room }: FlowContext): number => Math.min(FLOWS_MAX, room.inAll)
+
+const tooMany = (at: FieldPath, context: FlowContext): Ns3FormatError =>
+  context.document.fault(at, {
+    expected: `at most ${flowsIn(context)} flows in all`,
+    hint: context.room.inAll < FLOWS_MAX ? "the process has no memory for more" : undefined,
+  })
 
 const listed = (entry: ScenarioFlow, at: FieldPath, countMax: number, context: FlowContext) =>
   Effect.suspend(() => {
     const { graph, routes, document } = context
     const fault = entryFault(entry, at, graph, routes, document)
     if (fault !== undefined) return Effect.fail(fault)
+    // All of an entry begin at once: before there are so many of them.
+    const atOnce = tooManyAtOnce(countOf(entry), context.room)
+    if (atOnce !== undefined) return Effect.fail(document.fault(at, atOnce))
     return countOf(entry) > countMax ? Effect.fail(tooMany(at, context)) : Effect.succeed(listedFlows(entry))
   })
 
-const generated = (entry: WorkloadBase, at: FieldPath, index: number, context: FlowContext) =>
-  Effect.map(workloadFlows(entry, at, index, context), (flows) =>
-    flows.map(({ sizeBytes, startPs, ...flow }): FlowInput => ({ ...flow, size: sizeBytes, start: startPs })),
+const generated = (entry: WorkloadBase, at: FieldPath, index: number, flowsMax: number, context: FlowContext) =>
+  Effect.map(
+    workloadFlows(entry, at, index, { ...context, tooMany: { flowsMax, fault: tooMany(at, context) } }),
+    (flows) =>
+      flows.map(({ sizeBytes, startPs, ...flow }): FlowInput => ({ ...flow, size: sizeBytes, start: startPs })),
   )
 
 /** A salt of the seeds of workloads after the first. */
@@ -147,7 +172,7 @@ export const workloadFlows = Effect.fnUntraced(function* (
   entry: WorkloadBase,
   at: FieldPath,
   index: number,
-  { document, graph, routes, seed: seedOfAll, open }: WorkloadPlace,
+  { document, graph, routes, seed: seedOfAll, open, tooMany }: WorkloadPlace,
 ) {
   const hosts = entry.hosts ?? [...hostsOf(graph)]
   for (const [key, nodes] of Object.entries(namedNodes(entry))) {
@@ -157,21 +182,43 @@ export const workloadFlows = Effect.fnUntraced(function* (
   const sizes = sizesOf(entry) ?? (yield* filedSizes(entry, at, document, open))
   const { start: startPs = 0, priority = 3 } = entry
   const seed = entry.seed ?? (index === 0 ? seedOfAll : hash32(seedOfAll, SEED_SALT, index))
-  const flows = yield* attempt(() => {
-    try {
-      const choice = workloads[String(entry.workload)]!
-      return choice.generate(entry, { graph, hosts, rateBps: ratesOf(graph), sizes, startPs, priority, seed })
-    } catch (error) {
-      if (!(error instanceof WorkloadError)) throw error
-      throw faultOf(error, at, entry, document)
-    }
-  })
+  const choice = workloads[String(entry.workload)]!
+  const context = { graph, hosts, rateBps: ratesOf(graph), sizes, startPs, priority, seed }
+  const flows = yield* steppedThrough(
+    () => choice.generate(entry, context),
+    (error) => faultOf(error, at, entry, document),
+    tooMany,
+  )
   const lost = flows.find(({ source, destination }) => !routes.reachable(source, destination))
   if (lost !== undefined) {
     const hint = `no path of links and switches leads from ${lost.source} to ${lost.destination}`
     return yield* Effect.fail(document.fault(at, { found: "", expected: "hosts that can reach each other", hint }))
   }
   return flows
+})
+
+/** Makes flows step by step: signals are heard in between. */
+const steppedThrough = Effect.fnUntraced(function* (
+  make: () => ReturnType<WorkloadChoice["generate"]>,
+  faultOf: (error: WorkloadError) => Ns3FormatError,
+  tooMany: WorkloadPlace["tooMany"],
+) {
+  const tried = <A>(step: () => A) =>
+    attempt(() => {
+      try {
+        return step()
+      } catch (error) {
+        throw error instanceof WorkloadError ? faultOf(error) : error
+      }
+    })
+  const made = yield* tried(make)
+  if (!("next" in made)) return made
+  for (let flows = STEP_FLOWS; ; flows += STEP_FLOWS) {
+    const step = yield* tried(() => made.next())
+    if (step.done === true) return step.value
+    if (tooMany !== undefined && flows > tooMany.flowsMax) return yield* Effect.fail(tooMany.fault)
+    yield* Effect.yieldNow
+  }
 })
 
 /** The fields of an entry that name nodes. */

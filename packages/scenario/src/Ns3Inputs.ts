@@ -18,6 +18,7 @@ import { type Graph, networkTooLarge, Ports, Routes } from "@rdmakit/topology"
 import { Effect, type FileSystem, Path } from "effect"
 import { keyFault, mentionOf } from "./ConfigFault.ts"
 import { deadlockWarnings, type Traffic } from "./DeadlockWarning.ts"
+import { flowRoom, mostAtOnce, tooManyAtOnce } from "./FlowMemory.ts"
 import { type InputFile, type Mention, readInput, type SearchPath, searchPathOf } from "./InputFile.ts"
 import { type InputNote, InputsRefused } from "./InputsRefused.ts"
 import { checkBackToZero, checkBuffers, checkFlows, checkLinkDown, checkRates } from "./Ns3Checks.ts"
@@ -57,6 +58,8 @@ export interface Ns3InputOptions {
   readonly configOctets?: Uint8Array
   /** In place of that of CC_MODE: packets carry what it needs, the other keys of the config hold. */
   readonly controller?: ControllerFactory | undefined
+  /** What the process may use: more flows than that has room for are refused. Default: as much as there are. */
+  readonly memoryBytes?: number
 }
 
 /**
@@ -86,14 +89,14 @@ export const loadNs3Inputs = (
       return parsed === undefined ? Effect.fail(reading.refusal()) : Effect.succeed(parsed)
     })
     const search = options.configOctets === undefined ? searchPathOf(path, options.workingDirectory, config) : here
-    return yield* loadNamed(config, configFile, search, options.controller)
+    return yield* loadNamed(config, configFile, search, options)
   })
 
 const loadNamed = Effect.fnUntraced(function* (
   name: string,
   configFile: ConfigFile,
   search: SearchPath,
-  controller: ControllerFactory | undefined,
+  { controller, memoryBytes = Number.POSITIVE_INFINITY }: Ns3InputOptions,
 ) {
   const { config: written } = configFile
   const config = controller === undefined ? written : { ...written, ccMode: ns3ModeFor(controller.needs) }
@@ -148,6 +151,8 @@ const loadNamed = Effect.fnUntraced(function* (
   if (controller === undefined) reading.check(checkController(configFile, graph))
   if (flows !== undefined && flowFile !== undefined) {
     reading.check(checkFlows(flows, flowFile.name, topologyFile.name, routes))
+    const atOnce = tooManyAtOnce(mostAtOnce(flows.startPs), flowRoom(memoryBytes))
+    if (atOnce !== undefined) reading.check(keyFault(configFile, "FLOW_FILE", atOnce))
   }
   if (reading.faults.length > 0 || flows === undefined || flowFile === undefined) {
     return yield* Effect.fail(reading.refusal())

@@ -6,6 +6,7 @@ import { Effect, type FileSystem, Path } from "effect"
 import { controllers, type NamedController } from "./Controllers.ts"
 import { deadlockWarnings } from "./DeadlockWarning.ts"
 import { faultsOf } from "./FaultSection.ts"
+import { flowRoom, mostAtOnce, tooManyAtOnce } from "./FlowMemory.ts"
 import { flowShape } from "./FlowSection.ts"
 import { type InputFile, type Mention, readInput, type SearchPath, searchPathOf } from "./InputFile.ts"
 import { asNote, type InputNote, InputsRefused } from "./InputsRefused.ts"
@@ -45,6 +46,8 @@ export interface ScenarioOptions {
   readonly controllers?: ReadonlyMap<string, NamedController>
   /** In place of the controller that it names. */
   readonly controller?: ControllerFactory | undefined
+  /** What the process may use: more flows than that has room for are refused. Default: as much as there are. */
+  readonly memoryBytes?: number
 }
 
 /** Whether a file is a scenario by its name, rather than a config of the HPCC simulator. */
@@ -124,12 +127,16 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
     faults.push(document.fault(["admission"], { expected }))
   }
   const watchdog = watchdogSettings(decoded.switch ?? {})
-  const context = { document, file: file.name, graph, routes, seed, open }
+  const room = flowRoom(options.memoryBytes ?? Number.POSITIVE_INFINITY, carrier?.named.flowBytes)
+  const context = { document, file: file.name, graph, routes, seed, open, room }
   const { flows, notes: flowNotes, faults: flowFaults } = yield* flowsShape.load(decoded.flows, context)
   notes.push(...flowNotes)
   faults.push(...flowFaults)
   if (faults.length > 0 || controller === undefined) return yield* Effect.fail(refusal(faults, notes))
   const checked = flowsOf(flows, graph)
+  yield* Effect.yieldNow
+  const atOnce = tooManyAtOnce(mostAtOnce(startsOf(checked)), room)
+  if (atOnce !== undefined) return yield* Effect.fail(refusal([document.fault(["flows"], atOnce)], notes))
   if (switches.lossless !== false) {
     const place = document.fault(["topology"], { expected: "" })
     notes.push(...deadlockWarnings({ graph, ports, routes }, checked, place))
@@ -166,6 +173,10 @@ const load = Effect.fnUntraced(function* (scenario: string, options: ScenarioOpt
     notes,
   } satisfies ScenarioInputs
 })
+
+function* startsOf(flows: ReadonlyArray<Flow>): Generator<number> {
+  for (const { start } of flows) yield start
+}
 
 const refusal = (faults: ReadonlyArray<Ns3FormatError>, notes: ReadonlyArray<InputNote> = []): InputsRefused =>
   new InputsRefused({ faults, notes })

@@ -2,19 +2,20 @@
 import { nearestWord } from "@rdmakit/ns3"
 import { bisectionBps, type Graph, Ports } from "@rdmakit/topology"
 import {
-  allToAllFlows,
+  allToAllSteps,
   bisectionLoadBps,
   fixedSize,
   hostLoadBps,
   incastFlows,
   incastMembers,
   networkLoadBps,
-  permutationFlows,
-  poissonFlows,
-  randomIncastFlows,
-  ringFlows,
+  permutationSteps,
+  poissonSteps,
+  randomIncastSteps,
+  ringSteps,
   SizeDistribution,
   type SizePoint,
+  type Steps,
   sizeDistributions,
   WorkloadError,
   type WorkloadFlow,
@@ -129,10 +130,13 @@ export interface WorkloadBase {
   readonly sizes?: SizeDistribution | SizesFile
 }
 
+/** Few flows at once; many in steps. */
+type Made = ReadonlyArray<WorkloadFlow>
+
 export interface WorkloadChoice<A extends WorkloadBase = WorkloadBase> {
   readonly schema: Schema.Codec<A, unknown>
   /** @throws WorkloadError */
-  readonly generate: (options: A, context: WorkloadContext) => ReadonlyArray<WorkloadFlow>
+  readonly generate: (options: A, context: WorkloadContext) => Made | Steps<Made>
 }
 
 const choice = <A extends WorkloadBase>(value: WorkloadChoice<A>): WorkloadChoice => value as unknown as WorkloadChoice
@@ -161,7 +165,7 @@ export const workloads: Readonly<Record<string, WorkloadChoice>> = {
         of === "bisection"
           ? bisectionLoadBps(load, bisection ?? bisectionBps(graph, hosts), hosts.length)
           : hosts.map((host) => hostLoadBps(load, rateBps(host)))
-      return poissonFlows({ ...context, payloadBps, durationPs: duration })
+      return poissonSteps({ ...context, payloadBps, durationPs: duration })
     },
   }),
   "random-incast": choice({
@@ -175,7 +179,7 @@ export const workloads: Readonly<Record<string, WorkloadChoice>> = {
     }),
     generate: ({ fanIn, load, duration, jitter = 0 }, { graph: _, rateBps, ...context }) => {
       const payloadBps = networkLoadBps(load, context.hosts.map(rateBps))
-      return randomIncastFlows({ ...context, fanIn, payloadBps, durationPs: duration, jitterPs: jitter })
+      return randomIncastSteps({ ...context, fanIn, payloadBps, durationPs: duration, jitterPs: jitter })
     },
   }),
   incast: choice({
@@ -201,15 +205,15 @@ export const workloads: Readonly<Record<string, WorkloadChoice>> = {
   }),
   permutation: choice({
     schema: workloadOf(rounds),
-    generate: (options, context) => permutationFlows({ ...context, ...roundsOf(options) }),
+    generate: (options, context) => permutationSteps({ ...context, ...roundsOf(options) }),
   }),
   "all-to-all": choice({
     schema: workloadOf({ gap: Schema.optionalKey(Time) }),
-    generate: (options, context) => allToAllFlows({ ...context, ...roundsOf(options) }),
+    generate: (options, context) => allToAllSteps({ ...context, ...roundsOf(options) }),
   }),
   ring: choice({
     schema: workloadOf(rounds),
-    generate: (options, context) => ringFlows({ ...context, ...roundsOf(options) }),
+    generate: (options, context) => ringSteps({ ...context, ...roundsOf(options) }),
   }),
 }
 

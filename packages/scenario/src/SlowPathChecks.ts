@@ -2,7 +2,7 @@
 import { frameBytesOf } from "@rdmakit/fabric"
 import { exactTelemetry } from "@rdmakit/packet"
 import { type ControllerFactory, type FlowTransport, makeAck, type Time } from "@rdmakit/protocol"
-import { ExactDelays, type Ports, type Routes } from "@rdmakit/topology"
+import { ExactDelays, NODES_MAX, type Ports, type Routes } from "@rdmakit/topology"
 import { formatRate, formatTime } from "@rdmakit/units"
 import { type InputNote, warningAt } from "./InputsRefused.ts"
 import type { FieldSource } from "./ScenarioDocument.ts"
@@ -31,7 +31,11 @@ export const longestWay = (
   const wire = { dataBytes: frameBytesOf(transport), ackBytes: transport.framing.ackBytes }
   const delays = new ExactDelays(routes, ports, wire)
   let longest: LongestWay | undefined
+  const seen = new Set<number>()
   for (const { source, destination } of flows) {
+    const pair = source * NODES_MAX + destination
+    if (seen.has(pair)) continue
+    seen.add(pair)
     const { rttPs } = delays.pair(source, destination)
     if (rttPs <= (longest?.rttPs ?? 0)) continue
     const [port] = ports.portsOf(source)

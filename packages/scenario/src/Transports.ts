@@ -16,6 +16,8 @@ export interface NamedTransport {
   readonly controller: ControllerFactory
   /** How switches choose among next hops where a scenario does not say. Default: as ever. */
   readonly loadBalancer?: BalancerName
+  /** Heap of a flow from its start to its end, bytes, as measured: of how many a process has room for. */
+  readonly flowBytes: number
   /**
    * @param hops switches on the longest path
    * @throws OptionError of `protocol`, for an option out of its range
@@ -59,6 +61,7 @@ export const transports: ReadonlyMap<string, NamedTransport> = new Map<string, N
         ...streamOptions,
       },
       controller: tcp({ variant: "cubic" }),
+      flowBytes: 5800,
       make: ({ overlay = "none", ...options }, controller) => {
         const given = { ...options, controller } as TcpTransportOptions
         if (overlay === "none") return tcpFlows(tcpConfig(given))
@@ -72,6 +75,7 @@ export const transports: ReadonlyMap<string, NamedTransport> = new Map<string, N
     {
       options: { ipMtuBytes: "size", telemetryBytes: "size", ...streamOptions },
       controller: tcp({ variant: "cubic" }),
+      flowBytes: 5800,
       make: (options, controller) => iwarpFlows({ ...options, controller } as IwarpFlowOptions),
     },
   ],
@@ -89,6 +93,7 @@ export const transports: ReadonlyMap<string, NamedTransport> = new Map<string, N
         ackEvery: "number",
       },
       controller: hpccFamily({ variant: "rtt" }),
+      flowBytes: 5800,
       make: (options, controller) => erdmaFlows({ ...options, controller } as ErdmaOptions),
     },
   ],
@@ -109,6 +114,7 @@ export const transports: ReadonlyMap<string, NamedTransport> = new Map<string, N
         ecn: "number",
       },
       controller: srd(),
+      flowBytes: 2900,
       // Under a hash of the flow all its paths would be one.
       loadBalancer: "entropy",
       make: (options, controller) => srdFlows(srdConfig({ ...options, controller } as SrdOptions)),

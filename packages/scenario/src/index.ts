@@ -10,7 +10,7 @@ export {
 } from "@rdmakit/fabric"
 export { networkTooLarge } from "@rdmakit/topology"
 export { controllers, type NamedController, type OptionKind } from "./Controllers.ts"
-export { flowsCsv } from "./flowsCsv.ts"
+export { flowsCsv, flowsCsvPieces } from "./flowsCsv.ts"
 export { generateFlows, generateTopology } from "./Generate.ts"
 export {
   type FoundFile,

@@ -132,9 +132,18 @@ it("warns of what names nothing that could happen", async () => {
 })
 
 it.each([
-  ["flows=[{ workload: all-to-all, size: 1KB, gap: 2h }]", 'flows[0].gap: found "2h", expected a time of at most 3002.'],
-  ["flows=[{ workload: poisson, size: 1, load: 1, start: 2h, duration: 1h }]", 'duration: found "1h", expected a time of'],
-  ["flows=[{ workload: incast, size: 1, fanIn: 2, start: 2h, jitter: 1h }]", 'jitter: found "1h", expected a time of at'],
+  [
+    "flows=[{ workload: all-to-all, size: 1KB, gap: 2h }]",
+    'flows[0].gap: found "2h", expected a time of at most 3002.',
+  ],
+  [
+    "flows=[{ workload: poisson, size: 1, load: 1, start: 2h, duration: 1h }]",
+    'duration: found "1h", expected a time of',
+  ],
+  [
+    "flows=[{ workload: incast, size: 1, fanIn: 2, start: 2h, jitter: 1h }]",
+    'jitter: found "1h", expected a time of at',
+  ],
   ["faults=[{ at: 0, links: all, state: down, for: 1us, every: 2h, times: 3 }]", "faults[0].every: "],
   ["faults=[{ at: 2h, links: all, state: down, for: 1h }]", "faults[0]: "],
 ])("%s: a time that goes past 2^53 ps is told with its unit", async (override, message) => {

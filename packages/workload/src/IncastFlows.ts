@@ -1,5 +1,6 @@
 import { NANOSECOND, type Random, SECOND } from "@rdmakit/units"
 import type { SizeDistribution } from "./SizeDistribution.ts"
+import { finished, STEP_FLOWS, type Steps } from "./Steps.ts"
 import { INCASTS, ONE_INCAST } from "./streams.ts"
 import { WorkloadError } from "./WorkloadError.ts"
 import {
@@ -136,7 +137,11 @@ export interface RandomIncastOptions extends CommonOptions {
  *
  * @throws WorkloadError
  */
-export const randomIncastFlows = (options: RandomIncastOptions): Array<WorkloadFlow> => {
+export const randomIncastFlows = (options: RandomIncastOptions): Array<WorkloadFlow> =>
+  finished(randomIncastSteps(options))
+
+/** The same in steps. */
+export function* randomIncastSteps(options: RandomIncastOptions): Steps<Array<WorkloadFlow>> {
   const { hosts, fanIn, sizes, payloadBps, durationPs, jitterPs = 0, seed } = options
   const { startPs, priority } = commonOf(options)
   requireHosts("hosts", hosts, 2)
@@ -152,7 +157,12 @@ export const randomIncastFlows = (options: RandomIncastOptions): Array<WorkloadF
   const order = Int32Array.from(hosts.keys())
   const flows: Array<WorkloadFlow> = []
   let event = 0
+  let stepped = 0
   for (let atPs = arrivals.exponential(meanGapPs); atPs < durationPs; atPs += arrivals.exponential(meanGapPs)) {
+    if (flows.length > stepped + STEP_FLOWS) {
+      stepped = flows.length
+      yield undefined
+    }
     const random = arrivals.fork(event++)
     const position = random.int(hosts.length)
     const beginPs = startPs + Math.floor(atPs / NANOSECOND) * NANOSECOND

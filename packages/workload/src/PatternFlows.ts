@@ -1,6 +1,8 @@
 /** Who sends to whom by a rule: permutations, all to all, rings. */
+
 import type { Random } from "@rdmakit/units"
 import type { SizeDistribution } from "./SizeDistribution.ts"
+import { finished, STEP_FLOWS, type Steps } from "./Steps.ts"
 import { PATTERN_SIZES, PERMUTATIONS } from "./streams.ts"
 import {
   type CommonOptions,
@@ -30,7 +32,11 @@ export interface RoundOptions extends PatternOptions {
 }
 
 /** One flow of every host a round: in round r the host at position i sends to the one at position `target(i, r)`. */
-const roundsOf = (options: PatternOptions, rounds: number, target: (i: number, round: number) => number) => {
+function* roundsOf(
+  options: PatternOptions,
+  rounds: number,
+  target: (i: number, round: number) => number,
+): Steps<Array<WorkloadFlow>> {
   const { hosts, sizes, gapPs = 0, seed = 0 } = options
   const { startPs, priority } = commonOf(options)
   requireWhole("rounds", rounds, 1)
@@ -48,6 +54,7 @@ const roundsOf = (options: PatternOptions, rounds: number, target: (i: number, r
         priority,
         destinationPort: labels.normal,
       })
+      if (flows.length % STEP_FLOWS === 0) yield undefined
     }
   }
   return flows
@@ -59,7 +66,10 @@ const roundsOf = (options: PatternOptions, rounds: number, target: (i: number, r
  *
  * @throws WorkloadError
  */
-export const permutationFlows = (options: RoundOptions): Array<WorkloadFlow> => {
+export const permutationFlows = (options: RoundOptions): Array<WorkloadFlow> => finished(permutationSteps(options))
+
+/** The same in steps. */
+export const permutationSteps = (options: RoundOptions): Steps<Array<WorkloadFlow>> => {
   const { hosts, rounds = 1, seed = 0 } = options
   requireHosts("hosts", hosts, 2)
   const permutations = seededRandom(seed, PERMUTATIONS)
@@ -84,7 +94,10 @@ const derangement = (count: number, random: Random): ReadonlyArray<number> => {
  *
  * @throws WorkloadError
  */
-export const allToAllFlows = (options: PatternOptions): Array<WorkloadFlow> => {
+export const allToAllFlows = (options: PatternOptions): Array<WorkloadFlow> => finished(allToAllSteps(options))
+
+/** The same in steps. */
+export const allToAllSteps = (options: PatternOptions): Steps<Array<WorkloadFlow>> => {
   const { hosts } = options
   requireHosts("hosts", hosts, 2)
   return roundsOf(options, hosts.length - 1, (i, round) => (i + round + 1) % hosts.length)
@@ -96,7 +109,10 @@ export const allToAllFlows = (options: PatternOptions): Array<WorkloadFlow> => {
  *
  * @throws WorkloadError
  */
-export const ringFlows = (options: RoundOptions): Array<WorkloadFlow> => {
+export const ringFlows = (options: RoundOptions): Array<WorkloadFlow> => finished(ringSteps(options))
+
+/** The same in steps. */
+export const ringSteps = (options: RoundOptions): Steps<Array<WorkloadFlow>> => {
   const { hosts, rounds = 1 } = options
   requireHosts("hosts", hosts, 2)
   return roundsOf(options, rounds, (i) => (i + 1) % hosts.length)

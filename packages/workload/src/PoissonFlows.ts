@@ -1,5 +1,6 @@
 import { NANOSECOND, SECOND } from "@rdmakit/units"
 import type { SizeDistribution } from "./SizeDistribution.ts"
+import { finished, STEP_FLOWS, type Steps } from "./Steps.ts"
 import { WorkloadError } from "./WorkloadError.ts"
 import {
   byStart,
@@ -37,7 +38,10 @@ export interface PoissonOptions extends CommonOptions {
  *
  * @throws WorkloadError
  */
-export const poissonFlows = (options: PoissonOptions): Array<WorkloadFlow> => {
+export const poissonFlows = (options: PoissonOptions): Array<WorkloadFlow> => finished(poissonSteps(options))
+
+/** The same in steps. */
+export function* poissonSteps(options: PoissonOptions): Steps<Array<WorkloadFlow>> {
   const { hosts, sizes, payloadBps, durationPs, seed } = options
   const { startPs, priority } = commonOf(options)
   requireHosts("hosts", hosts, 2)
@@ -68,6 +72,7 @@ export const poissonFlows = (options: PoissonOptions): Array<WorkloadFlow> => {
       const wholePs = Math.floor(atPs / NANOSECOND) * NANOSECOND
       const start = startPs + wholePs
       flows.push({ source, destination, sizeBytes, startPs: start, priority, destinationPort: labels.normal })
+      if (flows.length % STEP_FLOWS === 0) yield undefined
     }
   }
   return byStart(flows)

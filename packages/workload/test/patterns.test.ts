@@ -1,13 +1,21 @@
 import fc from "fast-check"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, test } from "vitest"
 import {
   allToAllFlows,
+  allToAllSteps,
   bytesOf,
   fixedSize,
   listedFlows,
   mergedFlows,
   permutationFlows,
+  permutationSteps,
+  poissonFlows,
+  poissonSteps,
+  randomIncastFlows,
+  randomIncastSteps,
   ringFlows,
+  ringSteps,
+  STEP_FLOWS,
   WorkloadError,
   type WorkloadFlow,
 } from "../src/index.ts"
@@ -121,4 +129,25 @@ describe("lists", () => {
   ])("with %o are refused", (changed, message) => {
     expect(() => listedFlows([{ source: 0, destination: 1, sizeBytes: 1, ...changed }])).toThrow(message)
   })
+})
+
+test("what is made in steps is what is made at once, a step for every hundred thousand flows", () => {
+  const hosts = [0, 1, 2, 3, 4]
+  const common = { hosts, sizes: fixedSize(1000), seed: 7 }
+  const poisson = { ...common, payloadBps: 1e9, durationPs: 500e9 }
+  const pairs = [
+    [ringFlows({ ...common, rounds: 50_000 }), ringSteps({ ...common, rounds: 50_000 })],
+    [permutationFlows({ ...common, rounds: 50_000 }), permutationSteps({ ...common, rounds: 50_000 })],
+    [allToAllFlows(common), allToAllSteps(common)],
+    [poissonFlows(poisson), poissonSteps(poisson)],
+    [randomIncastFlows({ ...poisson, fanIn: 3 }), randomIncastSteps({ ...poisson, fanIn: 3 })],
+  ] as const
+  for (const [flows, steps] of pairs) {
+    let yields = 0
+    let step = steps.next()
+    for (; step.done !== true; step = steps.next()) yields++
+    expect(step.value).toEqual(flows)
+    expect(yields).toBeGreaterThanOrEqual(Math.floor(flows.length / (1.1 * STEP_FLOWS)))
+    expect(yields).toBeLessThanOrEqual(Math.floor(flows.length / STEP_FLOWS))
+  }
 })
