@@ -85,6 +85,7 @@ export class Rates {
     if (trafficClass > 0 && (trafficClass & 3) === 3) cells[at + 4]! += 1
     if (sighting.operation?.kind === "notify") cells[at + 5]! += 1
     if (outcome === "repeat") cells[at + 7]! += 1
+    cells[at + 7]! += this.#conversations.turned
     if (syndrome >> 5 === 3) cells[at + 8]! += 1
     if (syndrome >> 5 === 1) cells[at + 9]! += 1
   }

@@ -3,7 +3,7 @@ import { emitEthernet } from "@rdmakit/wire/ethernet"
 import { acknowledgement, nak, Operation, rnrNak, Service } from "@rdmakit/wire/infiniband"
 import { emitPfc, PFC_MAC } from "@rdmakit/wire/pfc"
 import { describe, expect, it, test } from "vitest"
-import { flowRows } from "../src/index.ts"
+import { flowRows, Observer, Rates } from "../src/index.ts"
 import { captures, readPackets } from "./capture.ts"
 import { analysed, answer, captured, diagnosed, type Frame, framesOf, kindsOf, roce, send } from "./synthetic.ts"
 
@@ -351,6 +351,9 @@ describe("what the captures do not have", () => {
       expect(findings.map(({ kind }) => kind).toSorted()).toEqual(["loss", "repeats"])
       expect(findings.find(({ kind }) => kind === "repeats")!.frames).toEqual([141 - lost + 1])
       expect(flowRows(analysed(frames))[0]).toMatchObject({ gaps: 1, late: 0, copies: 0, repeated: 41 })
+      const [observer, rates] = [new Observer(), new Rates()]
+      for (const packet of frames) rates.sighting(observer.observe(packet))
+      expect(rates.result(observer.addresses).rows.reduce((sum, row) => sum + row.repeated, 0)).toBe(41)
     })
 
     it("and packets that are overtaken, or there twice at once, are neither sent again nor a loss", () => {

@@ -37,6 +37,9 @@ export class Conversations {
   /** The code that CNPs have on native InfiniBand, in RoCEv2. */
   readonly nativeCnps = new Tally()
 
+  /** Packets that had been taken for late, of which the last one showed that they were sent again. */
+  turned = 0
+
   /** The directions, in the order they were seen. */
   get flows(): ReadonlyArray<Flow> {
     const all = [...this.#pairs.values()].flatMap(({ flows }) => [...flows.values()])
@@ -51,6 +54,7 @@ export class Conversations {
   /** Takes a packet with a transport. Of a request it says whether it is new, of a response whether it is a copy. */
   take(sighting: Sighting): "new" | "late" | "copy" | "repeat" | undefined {
     const { operation, destinationQp, timeNs } = sighting
+    this.turned = 0
     if (operation === undefined) {
       if (sighting.opcode === CNP_NATIVE) this.nativeCnps.add(sighting.frame)
       else this.unreadable.add(sighting.frame)
@@ -82,6 +86,7 @@ export class Conversations {
     if (operation.opcode.service === "Ud") return undefined
     const requests = flow.ownRequests()
     const outcome = requests.take(sighting, operation)
+    this.turned = requests.turned
     if (outcome === "copy") flow.payloadBytes -= sighting.payloadBytes
     const { rnr } = requests
     if (rnr?.answered === true && flow.reverse !== undefined) {

@@ -109,6 +109,8 @@ export class Requests {
   responseGap: Refusal | undefined
   stuck: Stuck | undefined
   lastFrame = 0
+  /** Packets late until now, that the last one showed to have been sent again. */
+  turned = 0
   #causes: Causes | undefined
   #slack = 0
   #repeat: Repeat | undefined
@@ -133,6 +135,7 @@ export class Requests {
     const { psn } = sighting
     this.packets++
     this.lastFrame = sighting.frame
+    this.turned = 0
     if (!this.started) {
       this.started = true
       this.expected = psn
@@ -284,6 +287,7 @@ export class Requests {
     const { psn, timeNs, frames } = filled
     if (sighting.psn !== psnPlus(psn, frames.length) || !this.history.isSame(at, sighting)) return
     this.late.takeBack(frames.length)
+    this.turned = frames.length
     for (const [index, frame] of frames.entries()) {
       this.repeated.add(frame)
       this.#again({ psn: psnPlus(psn, index), frame, timeNs }, operation, Number.NaN, false)
