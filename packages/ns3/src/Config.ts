@@ -14,6 +14,8 @@ import { Tokens } from "./Tokens.ts"
 
 const NODE_MAX = 65535
 const MAP_ENTRIES_MAX = 64
+/** A config is a few kilobytes, remarks included; the files it names may be as large as they are. */
+const OCTETS_MAX = 1024 * 1024
 
 /** One key as it stands in a file. */
 export interface ConfigEntry {
@@ -46,9 +48,12 @@ export interface ConfigFile {
 export const parseConfig = (text: string | Uint8Array, file: string): ConfigFile => {
   const tokens = new Tokens(text, file)
   const entries = new Map<string, ConfigEntry>()
+  const repeats = new Map<string, Repeat>()
   while (tokens.next()) {
     if (tokens.text().startsWith("{")) skipRemark(tokens)
-    else addEntry(entries, readEntry(tokens), tokens)
+    else addEntry(entries, readEntry(tokens), tokens, repeats)
+    // What does not begin as a config is told as another kind of file.
+    checkLength(text.length, file)
   }
   return configOf(file, entries, tokens)
 }
@@ -218,22 +223,44 @@ const readMode = (tokens: Tokens, field: string): CcMode => {
   throw tokens.fault(field, expected, hint)
 }
 
-const addEntry = (entries: Map<string, ConfigEntry>, entry: ConfigEntry, tokens: Tokens): void => {
+/** A key that is there again: how often by now, and where its note is. */
+interface Repeat {
+  readonly count: number
+  readonly note: number
+}
+
+const addEntry = (
+  entries: Map<string, ConfigEntry>,
+  entry: ConfigEntry,
+  tokens: Tokens,
+  repeats: Map<string, Repeat>,
+): void => {
   const before = entries.get(entry.key)
   if (before === undefined) {
     entries.set(entry.key, entry)
     return
   }
   const place = { file: tokens.file, line: entry.line, column: entry.column }
+  const { count, note } = repeats.get(entry.key) ?? { count: 0, note: tokens.notes.length }
+  repeats.set(entry.key, { count: count + 1, note })
+  // One note for a key, however often it is there.
+  const again = count === 0 ? `${entry.key} again` : `${entry.key} again, ${count + 1} times`
   if (before.value instanceof Map && entry.value instanceof Map) {
     const value = new Map<number, number>([...before.value, ...entry.value])
     const words = [String(value.size), ...Array.from(value, ([rateBps, number]) => `${rateBps} ${number}`)]
     entries.set(entry.key, { ...entry, value, words: words.join(" ").split(" ") })
-    tokens.notes.push({ ...place, text: `${entry.key} again: added to the map of line ${before.line}` })
+    tokens.notes[note] = { ...place, text: `${again}: added to the map of line ${before.line}` }
   } else {
     entries.set(entry.key, entry)
-    tokens.notes.push({ ...place, text: `${entry.key} again: this one holds, not that of line ${before.line}` })
+    tokens.notes[note] = { ...place, text: `${again}: this one holds, not that of line ${before.line}` }
   }
+}
+
+const checkLength = (length: number, file: string): void => {
+  if (length <= OCTETS_MAX) return
+  const expected = `at most ${OCTETS_MAX} bytes`
+  const hint = "flows go into the file that FLOW_FILE names"
+  throw new Ns3FormatError({ file, line: 0, column: 0, field: "config", found: `${length} bytes`, expected, hint })
 }
 
 const configOf = (

@@ -133,6 +133,17 @@ describe("errors point at the word", () => {
 })
 
 describe("what is kept with a note", () => {
+  test("a key that is there many times has one note, and a config has its bound", () => {
+    const { notes, config } = parseConfig(`${least}${"CC_MODE 3\n".repeat(999)}CC_MODE 7\n`, "c.txt")
+    expect(notes.map(({ text }) => text)).toEqual([
+      expect.stringMatching(/^CC_MODE again, 1000 times: this one holds, not/),
+    ])
+    expect(config.ccMode).toBe(7)
+    expect(messageOf(() => parseConfig("CC_MODE 3\n".repeat(200_000), "c.txt"))).toBe(
+      'c.txt: config: found "2000000 bytes", expected at most 1048576 bytes; flows go into the file that FLOW_FILE names',
+    )
+  })
+
   test("repeated keys, maps that add up, remarks, fractions", () => {
     const text = `${least}CC_MODE 7
 KMAX_MAP 1 25000000000 400

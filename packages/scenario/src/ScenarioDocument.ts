@@ -1,10 +1,16 @@
 import { type Ns3Fault, Ns3FormatError, nearestWord } from "@rdmakit/ns3"
+import { formatSize } from "@rdmakit/units"
 import { Effect, Result, Schema, type SchemaAST, type SchemaIssue } from "effect"
 import type * as Yaml from "yaml"
 
 export type FieldPath = ReadonlyArray<string | number>
 
 const FOUND_LENGTH_MAX = 60
+/** A document is parsed at once, which takes a second or two for so much, and 100 MB. */
+const OCTETS_MAX = 4 * 1024 * 1024
+const VALUES_MAX = 100_000
+/** Faults of one document that are told of one by one. */
+const FAULTS_MAX = 100
 
 /** Fields by path, and faults at them: a scenario, or whatever else has its fields. */
 export interface FieldSource {
@@ -45,7 +51,10 @@ export class ScenarioDocument implements FieldSource {
   constructor(yaml: typeof Yaml, octets: Uint8Array, file: string, overrides: ReadonlyArray<string>) {
     this.yaml = yaml
     this.file = file
+    if (octets.length > OCTETS_MAX) throw tooLarge(file, formatSize(octets.length), `at most ${formatSize(OCTETS_MAX)}`)
     this.text = decodeText(octets, file)
+    const values = valuesIn(this.text)
+    if (values > VALUES_MAX) throw tooLarge(file, `${values} values`, `at most ${VALUES_MAX}`)
     this.lines = new yaml.LineCounter()
     this.document = yaml.parseDocument(this.text, { lineCounter: this.lines, prettyErrors: false, logLevel: "error" })
     const [error] = this.document.errors
@@ -201,6 +210,23 @@ const yamlWords = ({ code, message }: Yaml.YAMLError): string => {
   return code === "MULTIPLE_DOCS" ? "it is more than one document" : message
 }
 
+/** Values of a text, as commas and lines have them: more than there are, where a text or a remark has commas. */
+const valuesIn = (text: string): number => {
+  let values = 0
+  for (let at = 0; at < text.length; at++) {
+    const letter = text.charCodeAt(at)
+    if (letter === COMMA || (letter === NEWLINE && text.charCodeAt(at - 1) !== NEWLINE)) values++
+  }
+  return values
+}
+const COMMA = 0x2c
+const NEWLINE = 0x0a
+
+const tooLarge = (file: string, found: string, expected: string): Ns3FormatError => {
+  const hint = "flows by the thousand go into a flow file, flows: { file: NAME }, which has no such bound"
+  return new Ns3FormatError({ file, line: 0, column: 0, field: "scenario", found, expected, hint })
+}
+
 const decodeText = (octets: Uint8Array, file: string): string => {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(octets)
@@ -230,7 +256,10 @@ export const decode = <A>(
   if (Result.isSuccess(result)) return result.success
   const faults: Array<Ns3FormatError> = []
   collect(result.failure.issue, [], document, faults)
-  return faults
+  if (faults.length <= FAULTS_MAX) return faults
+  const { file, line, column, field, found, expected } = faults[FAULTS_MAX - 1]!
+  const hint = `${faults.length - FAULTS_MAX} more faults are not told of`
+  return [...faults.slice(0, FAULTS_MAX - 1), new Ns3FormatError({ file, line, column, field, found, expected, hint })]
 }
 
 const collect = (

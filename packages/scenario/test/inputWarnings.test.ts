@@ -23,7 +23,5 @@ it("a controller that goes without what it needs", async () => {
 
 it("a workload that draws no flow", async () => {
   const none = "flows+={ workload: poisson, sizes: WebSearch, load: 0.001, duration: 1us }"
-  expect(await warningsOf([none])).toEqual([
-    "0 warning: no flow is drawn: a longer duration or a higher load has some",
-  ])
+  expect(await warningsOf([none])).toEqual(["0 warning: no flow is drawn: a longer duration or a higher load has some"])
 })
