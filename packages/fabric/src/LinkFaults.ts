@@ -55,9 +55,20 @@ export type CallAt = (time: Time, call: number, argument: number) => void
 export const longestPath = (graph: Graph, options: RoutesOptions | Routes, { events }: FaultModel): number => {
   const routes = new Routes(graph, new Ports(graph), options)
   let most = routes.maxHops
+  // Links that flap bring the same networks about again and again: each is looked at once.
+  const down = new Set<number>()
+  const seen = new Set([""])
+  const changed = new Map<number, boolean>()
   for (const event of events) {
     if ("host" in event || event.up === undefined) continue
-    routes.setLink(event.link, event.up)
+    if (event.up) down.delete(event.link)
+    else down.add(event.link)
+    changed.set(event.link, event.up)
+    const network = [...down].sort((a, b) => a - b).join()
+    if (seen.has(network)) continue
+    seen.add(network)
+    for (const [link, up] of changed) routes.setLink(link, up)
+    changed.clear()
     most = Math.max(most, routes.maxHops)
   }
   return most
