@@ -12,6 +12,8 @@ import type { ScenarioTransport } from "./ScenarioSchema.ts"
 const ROUND_TRIPS = 500
 /** A flow alone that has less of its line is held back by its controller. */
 const SHARE_EXPECTED = 0.5
+/** A round trip below all targets; 0 would be none. */
+const NO_DELAY_PS: Time = 1
 
 /** The longest way of any flow. */
 export interface LongestWay {
@@ -52,14 +54,20 @@ export const delayNotes = (
 ): ReadonlyArray<InputNote> => {
   if (!controller.needs.includes("rtt")) return []
   const { rttPs, lineRateBps } = way
-  const rateBps = rateAlone(controller, way)
-  if (rateBps >= SHARE_EXPECTED * lineRateBps) return []
+  const leastBps = SHARE_EXPECTED * lineRateBps
+  const rateBps = rateAlone(controller, way, rttPs)
+  // One that has no more where there is no delay at all (a TCP window, which grows with what is acknowledged) does not fall for it.
+  if (rateBps >= leastBps || rateAlone(controller, way, NO_DELAY_PS) < leastBps) return []
   const text = `${controller.name} takes an idle network for a congested one: packets and their acknowledgements take ${formatTime(rttPs)}, more than the delay that it aims at, and a flow alone falls to ${formatRate(Number(rateBps.toPrecision(2)))} of ${formatRate(lineRateBps)}; give it a longer target`
   return [warningAt(["controller"], text, document)]
 }
 
-/** What a flow comes to send whose every acknowledgement takes the round trip of an idle network, bit/s on average. */
-const rateAlone = (controller: ControllerFactory, { rttPs, lineRateBps, mtuBytes }: LongestWay): number => {
+/**
+ * What a flow comes to send, bit/s on average, that has an acknowledgement in each round trip of an idle network.
+ * @param measuredPs what it is told that each of them took, ps
+ */
+const rateAlone = (controller: ControllerFactory, way: LongestWay, measuredPs: Time): number => {
+  const { rttPs, lineRateBps, mtuBytes } = way
   const flow = controller.make(0, {
     lineRateBps,
     baseRttPs: rttPs,
@@ -72,7 +80,7 @@ const rateAlone = (controller: ControllerFactory, { rttPs, lineRateBps, mtuBytes
   })
   const ack = makeAck(0)
   ack.bytes = mtuBytes
-  ack.rttPs = rttPs
+  ack.rttPs = measuredPs
   let sumBps = 0
   for (let trip = 1; trip <= 2 * ROUND_TRIPS; trip++) {
     flow.onSent((trip - 1) * rttPs, mtuBytes)
