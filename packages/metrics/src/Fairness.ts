@@ -2,18 +2,21 @@ import { NEVER, type Time } from "@rdmakit/units"
 
 /**
  * Jain's fairness index of what each of n takes: (Σx)² / (n · Σx²), from 1/n, one has all, to 1, all have the same
- * (Jain, Chiu and Hawe 1984). 1 when all have nothing; NaN of none.
+ * (Jain, Chiu and Hawe 1984). 1 when all have nothing.
  *
- * @param shares of each, in any one unit, at least 0
+ * @param shares of each, in any one unit, at least 0; one or more
+ * @throws RangeError for none, and for a share that is below 0 or no number
  */
 export const jainIndex = (shares: ArrayLike<number>): number => {
+  if (shares.length === 0) throw new RangeError("there are no shares, expected at least one")
   let sum = 0
   let squares = 0
   for (let i = 0; i < shares.length; i++) {
-    sum += shares[i]!
-    squares += shares[i]! * shares[i]!
+    const share = shares[i]!
+    if (!(share >= 0)) throw new RangeError(`share ${i} is ${share}, expected at least 0`)
+    sum += share
+    squares += share * share
   }
-  if (shares.length === 0) return Number.NaN
   return squares === 0 ? 1 : (sum * sum) / (shares.length * squares)
 }
 

@@ -10,7 +10,12 @@ describe("Jain's index", () => {
     // (1 + 2 + 3)² / (3 · (1 + 4 + 9)) = 36/42.
     expect(jainIndex([1, 2, 3])).toBe(36 / 42)
     expect(jainIndex([0, 0])).toBe(1)
-    expect(jainIndex([])).toBe(Number.NaN)
+  })
+
+  test("no shares, and what is no share, are refused", () => {
+    expect(() => jainIndex([])).toThrow(new RangeError("there are no shares, expected at least one"))
+    expect(() => jainIndex([-1, 2])).toThrow(new RangeError("share 0 is -1, expected at least 0"))
+    expect(() => jainIndex([1, Number.NaN])).toThrow(new RangeError("share 1 is NaN, expected at least 0"))
   })
 
   test("k of n with the same share and the others with nothing: k/n", () => {
