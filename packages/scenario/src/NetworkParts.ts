@@ -93,8 +93,8 @@ export const networkParts = (
     const context = { section: switchSection, transport: transportSection, ports, frames: flows, document }
     faults.push(...bufferFaults(switches.bufferBytes ?? BUFFER_BYTES, demand, context))
   }
-  const goesBackN = carrier === undefined && transportSection.recovery !== "selective-repeat"
-  if (goesBackN) notes.push(...orderNotes(switchSection, document))
+  const recovery = carrier === undefined ? (transportSection.recovery ?? "go-back-n") : undefined
+  notes.push(...orderNotes(switchSection, recovery, controller, { graph, routes }, document))
   return { controller, carrier, transport, switches, discipline, faults, notes }
 }
 

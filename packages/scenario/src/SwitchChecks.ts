@@ -1,10 +1,11 @@
 /** What two fields of a scenario's `switch` say together. */
 import { type NativeOptions, reorders, usesFlowlets } from "@rdmakit/fabric"
 import type { Ns3FormatError } from "@rdmakit/ns3"
-import type { Graph, Ports } from "@rdmakit/topology"
+import type { ControllerFactory } from "@rdmakit/protocol"
+import type { Graph, Ports, Routes } from "@rdmakit/topology"
 import { type InputNote, warningAt } from "./InputsRefused.ts"
 import type { FieldPath, FieldSource } from "./ScenarioDocument.ts"
-import type { ScenarioSwitch } from "./ScenarioSchema.ts"
+import type { ScenarioSwitch, ScenarioTransport } from "./ScenarioSchema.ts"
 
 /** A turn lets through the largest frame times this at most, which has to be counted. */
 const WEIGHT_RATIO_MAX = 10_000
@@ -96,10 +97,42 @@ export const disciplineOf = (
   return { discipline: { weights: table }, faults }
 }
 
-/** A warning where packets overtake each other and every one that does is taken for a loss. */
-export const orderNotes = (section: ScenarioSwitch, document: FieldSource): ReadonlyArray<InputNote> => {
+/** Whether any switch has more than one way to any host. */
+const hasChoice = ({ graph, routes }: { readonly graph: Graph; readonly routes: Routes }): boolean => {
+  const hosts = [...graph.isSwitch.keys()].filter((node) => graph.isSwitch[node] === 0)
+  return graph.isSwitch.some((kind, node) => kind !== 0 && hosts.some((host) => routes.nextHopCount(node, host) > 1))
+}
+
+/**
+ * Warnings where each packet of a flow may go another way: of those that overtake each other a reliable connection takes
+ * some for lost (go-back-N, and IRN §3.1 alike), and telemetry of one way says nothing of the one before (HPCC, Figure 7:
+ * pathID).
+ *
+ * @param recovery of a reliable connection; undefined for another transport, which bears it
+ */
+export const orderNotes = (
+  section: ScenarioSwitch,
+  recovery: ScenarioTransport["recovery"],
+  controller: ControllerFactory | undefined,
+  network: { readonly graph: Graph; readonly routes: Routes },
+  document: FieldSource,
+): ReadonlyArray<InputNote> => {
   const { loadBalancer } = section
-  if (!reorders(loadBalancer) || usesFlowlets(loadBalancer)) return []
-  const text = `${loadBalancer} lets packets of a flow overtake each other, and the transport goes back N: each gap is taken for a loss, and what is under way is sent again`
-  return [warningAt(["switch", "loadBalancer"], text, document)]
+  // By the packet's own UDP ports those of a connection go one way.
+  if (!reorders(loadBalancer) || usesFlowlets(loadBalancer) || loadBalancer === "entropy") return []
+  if (!hasChoice(network)) return []
+  const warn = (text: string): InputNote => warningAt(["switch", "loadBalancer"], `${loadBalancer} ${text}`, document)
+  const notes: Array<InputNote> = []
+  if (recovery === "selective-repeat") {
+    const taken = "each gap is taken for a loss, and the packet sent again that is only late"
+    notes.push(warn(`lets packets of a flow overtake each other, and the transport repeats selectively: ${taken}`))
+  } else if (recovery !== undefined) {
+    const taken = "each gap is taken for a loss, and what is under way is sent again"
+    notes.push(warn(`lets packets of a flow overtake each other, and the transport goes back N: ${taken}`))
+  }
+  if (controller?.needs.includes("int") === true) {
+    const blind = `${controller.name} compares the telemetry of packets that went one way: it rarely measures, and its flows stay as fast as they were`
+    notes.push(warn(`sends packets of a flow by different ways, and ${blind}`))
+  }
+  return notes
 }

@@ -39,9 +39,11 @@ describe("load balancers by name", () => {
     ["ecmp", 0],
     ["flowlet, flowletGap: 50us", 0],
     ["adaptive-flowlet", 0],
-    ["adaptive", 1],
-    ["spray", 1],
-    ["spray-hashed", 1],
+    // Of packets that overtake each other, and of telemetry that is of another way each time.
+    ["adaptive", 2],
+    ["spray", 2],
+    ["spray-hashed", 2],
+    ["entropy", 0],
   ])("%s", async (loadBalancer, warnings) => {
     const inputs = await load(`${fabric}switch: { loadBalancer: ${loadBalancer} }`)
     expect(inputs.notes).toHaveLength(warnings)
@@ -54,6 +56,31 @@ describe("load balancers by name", () => {
     const { notes } = await load(`${fabric}switch: { loadBalancer: spray }`)
     expect(notes[0]).toMatchObject({ file: "s.yaml", line: 3, column: 25, kind: "warning" })
     expect(notes[0]?.text).toContain("goes back N")
+  })
+
+  it.each([
+    ["dcqcn", "go-back-n", ["goes back N"]],
+    ["dcqcn", "selective-repeat", ["repeats selectively"]],
+    ["hpcc", "selective-repeat", ["repeats selectively", "hpcc/paper compares the telemetry"]],
+  ])("warnings for %s with %s where packets are sprayed", async (controller, recovery, texts) => {
+    const rest = `controller: { name: ${controller} }\ntransport: { recovery: ${recovery} }\n`
+    const { notes } = await load(`${fabric}${rest}switch: { loadBalancer: spray }`)
+    expect(notes).toHaveLength(texts.length)
+    for (const [index, text] of texts.entries()) expect(notes[index]?.text).toContain(text)
+    expect((await load(`${star}switch: { loadBalancer: spray }`)).notes).toEqual([])
+  })
+
+  it("the first is right: sprayed, IRN sends again what is not lost", async () => {
+    const load4 = (rest: string) =>
+      run(`topology: { builder: leaf-spine, leaves: 2, spines: 4, hostsPerLeaf: 4, fabric: { rate: 100Gbps } }
+flows: [{ workload: permutation, size: 1MB }]
+transport: { recovery: selective-repeat }
+${rest}`)
+    const sprayed = await load4("switch: { loadBalancer: spray }")
+    const oneWay = await load4("switch: { loadBalancer: ecmp }")
+    expect(oneWay.retransmissions).toBe(0)
+    expect(sprayed.dropsByReason).toEqual({})
+    expect(sprayed.retransmissions).toBeGreaterThan(100)
   })
 })
 
