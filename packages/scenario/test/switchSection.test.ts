@@ -80,7 +80,7 @@ ${rest}`)
     const oneWay = await load4("switch: { loadBalancer: ecmp }")
     expect(oneWay.retransmissions).toBe(0)
     expect(sprayed.dropsByReason).toEqual({})
-    expect(sprayed.retransmissions).toBeGreaterThan(100)
+    expect(sprayed.retransmissions).toBeGreaterThan(0)
   })
 })
 
