@@ -8,6 +8,7 @@ import {
   switchFlags,
 } from "@rdmakit/ns3"
 import {
+  findInput,
   generateFlows,
   InputsRefused,
   isSizesName,
@@ -58,6 +59,7 @@ export const generateFlowFile = (input: GenerateFlowsInput) =>
     const inputs = [input.topology, input.merge, sizesFile].flatMap(Option.toArray)
     const output = { out, force, inputs }
     yield* checkOutputFile(output)
+    if (Option.isSome(sizesFile)) yield* checkSizes(sizesFile.value)
     const network = yield* networkOf(input)
     const source = new FlagFields("flows", [workloadFlag, hostsFlag, ...flowFlags], givenOf(input, network.named))
     const search = { workingDirectory: yield* WorkingDirectory, folders: ["."] }
@@ -148,9 +150,21 @@ const readNamed = Effect.fnUntraced(function* (flag: string, name: string) {
   )
 })
 
+/** A word without a dot or a slash may as well be meant as a name: where no file is called so, the names are told. */
+const checkSizes = Effect.fnUntraced(function* (word: string) {
+  if (isPath(word)) return
+  const search = { workingDirectory: yield* WorkingDirectory, folders: ["."] }
+  const names = [...sizeDistributions.keys()].join(", ")
+  yield* findInput(word, search, { file: "command line", line: 0, column: 0, field: "--sizes" }).pipe(
+    Effect.catch(({ hint }) => refuse("--sizes", word, `${names} or a file`, hint)),
+  )
+})
+
+const isPath = (word: string): boolean => /[./\\]/.test(word)
+
 /** Whether --sizes names a file: no distribution, nor nearly the name of one. */
 const isFileName = (word: string): boolean =>
-  !isSizesName(word) && (/[./\\]/.test(word) || nearestWord(word, sizeDistributions.keys()) === undefined)
+  !isSizesName(word) && (isPath(word) || nearestWord(word, sizeDistributions.keys()) === undefined)
 
 const givenOf = (input: GenerateFlowsInput, named: string | undefined): ReadonlyArray<GivenFlag> => {
   const flags = givenFlags(flowFlags, input.values).map((given): GivenFlag => {

@@ -24,6 +24,7 @@ describe("generate topology", () => {
     ["dumbbell --left 2 --right 3 --bottleneck-rate 10Gbps", [7, 2, 6]],
     ["fat-tree --k 4 --fabric-rate 400Gbps", [36, 20, 48]],
     ["leaf-spine --leaves 4 --spines 2 --hosts-per-leaf 3 --parallel 2", [18, 6, 28]],
+    ["clos --pods 3 --tors-per-pod 2 --aggs-per-pod 4 --cores-per-agg 5 --hosts-per-tor 7", [80, 38, 126]],
     ["hpcc-fabric", [376, 56, 480]],
     ["hpcc-testbed", [37, 5, 68]],
     ["ring --switches 3 --hosts-per-switch 2", [9, 3, 9]],
@@ -183,6 +184,8 @@ describe("a file", () => {
 describe("generate refuses, with exit code 2, and writes nothing", () => {
   test.each<[string, string]>([
     ["topology strr", 'BUILDER: found "strr", expected star, dumbbell, .*did you mean star\\?'],
+    ["topology torus", 'BUILDER: found "torus", expected .*leaf-spine, clos, '],
+    ["topology clos --pods 2", "--tors-per-pod: found nothing, expected this flag"],
     ["topology star", "--hosts: found nothing, expected this flag"],
     ["topology star --hosts 0", '--hosts: found "0", expected a whole number 1..65535'],
     [
@@ -207,6 +210,10 @@ describe("generate refuses, with exit code 2, and writes nothing", () => {
     ["flows ring --hosts 2 --size 0", '--size: found "0", expected a size of at least 1'],
     ["flows ring --hosts 2 --size 1 --sizes WebSearch", "--size: .*either --size or --sizes"],
     ["flows ring --hosts 2 --sizes WebSerch", '--sizes: found "WebSerch", .*did you mean WebSearch\\?'],
+    [
+      "flows ring --hosts 2 --sizes Nope",
+      '--sizes: found "Nope", expected WebSearch, FB_Hadoop, AliStorage2019 or a file; it does not exist$',
+    ],
     ["flows ring --hosts 2 --sizes none.txt", '--sizes: found "none.txt", expected a file; it does not exist'],
     [
       "flows ring --hosts 2 --sizes bad.txt",

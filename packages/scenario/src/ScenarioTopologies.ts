@@ -1,5 +1,6 @@
 /** Networks that a scenario can name, each with its options. */
 import {
+  clos,
   dumbbell,
   fatTree,
   type Graph,
@@ -100,6 +101,24 @@ export const builders: Readonly<Record<string, TopologyChoice>> = {
         shape,
         fabricOf({ ...(link === undefined ? {} : { link }), ...(between === undefined ? {} : { fabric: between }) }),
       ),
+  }),
+  clos: choice({
+    schema: Schema.Struct({
+      ...Name,
+      pods: Count,
+      torsPerPod: Count,
+      aggsPerPod: Count,
+      coresPerAgg: Count,
+      hostsPerTor: Count,
+      link: Link,
+      fabric: Link,
+    }),
+    extent: ({ pods, torsPerPod, aggsPerPod, coresPerAgg, hostsPerTor }) => ({
+      nodes: pods * (torsPerPod * (hostsPerTor + 1) + aggsPerPod) + aggsPerPod * coresPerAgg,
+      links: pods * (torsPerPod * (hostsPerTor + aggsPerPod) + aggsPerPod * coresPerAgg),
+    }),
+    build: ({ pods, torsPerPod, aggsPerPod, coresPerAgg, hostsPerTor, ...options }) =>
+      clos({ pods, torsPerPod, aggsPerPod, coresPerAgg, hostsPerTor }, fabricOf(options)),
   }),
   "hpcc-fabric": choice({
     schema: Schema.Struct({ ...Name, link: Link, fabric: Link }),

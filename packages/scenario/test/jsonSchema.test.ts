@@ -107,6 +107,10 @@ describe("the JSON Schema of scenarios", () => {
     ["another transport", { transport: { name: "tcp", baseRtt: "pair", options: { mtuBytes: "9KB", ecn: 1 } } }],
     ["reliable connections by name", { transport: { name: "rc", ackEvery: 2 } }],
     ["one workload", { flows: { workload: "all-to-all", size: "1KB" } }],
+    [
+      "three tiers",
+      { topology: { builder: "clos", pods: 1, torsPerPod: 2, aggsPerPod: 1, coresPerAgg: 1, hostsPerTor: 2 } },
+    ],
     ["even ports", { topology: { builder: "fat-tree", k: 4 } }],
   ])("takes %s, as loading does", async (_, sections) => {
     const document = scenario(sections)
@@ -125,6 +129,7 @@ describe("the JSON Schema of scenarios", () => {
     ["a builder it does not know", { topology: { builder: "torus", hosts: 4 } }],
     ["an option of another builder", { topology: { builder: "star", hosts: 4, k: 4 } }],
     ["a builder without its options", { topology: { builder: "star" } }],
+    ["tiers without their numbers", { topology: { builder: "clos", pods: 1, torsPerPod: 2 } }],
     ["odd ports", { topology: { builder: "fat-tree", k: 5 } }],
     ["a size without a number", { flows: [{ from: 0, to: 1, size: "MB" }] }],
     ["a unit that is none", { flows: [{ from: 0, to: 1, size: "1 parsec" }] }],

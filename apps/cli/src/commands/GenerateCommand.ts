@@ -26,7 +26,7 @@ const topologyCommand = Command.make(
   "topology",
   {
     builder: Argument.String("BUILDER").pipe(
-      Argument.withDescription("star, dumbbell, fat-tree, leaf-spine, hpcc-fabric, hpcc-testbed or ring"),
+      Argument.withDescription("star, dumbbell, fat-tree, leaf-spine, clos, hpcc-fabric, hpcc-testbed or ring"),
     ),
     values: valueFlags(topologyFlags),
     ...outputFlags,
@@ -46,6 +46,11 @@ const topologyCommand = Command.make(
     {
       command: "rdmakit generate topology fat-tree --k 8 --rate 25Gbps --fabric-delay 2us",
       description: "128 hosts, to standard output",
+    },
+    {
+      command:
+        "rdmakit generate topology clos --pods 20 --tors-per-pod 4 --aggs-per-pod 4 --cores-per-agg 4 \\\n    --hosts-per-tor 16 --fabric-rate 400Gbps --out clos.txt",
+      description: "Three tiers, 1,280 hosts",
     },
     { command: "rdmakit generate topology hpcc-fabric --out fat.txt", description: "The paper's 320 hosts" },
     {
