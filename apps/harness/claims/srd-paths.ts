@@ -119,7 +119,10 @@ export const srd6Full = acrossRacks(
     words:
       "There are eight uplinks of 100 Gb/s, as many as it takes, where the source has twice as many. Some links have more connections of TCP than they can carry, others stand idle.",
   },
-  completions.map((claim) => ({ ...claim, shapeOnly: "half of the source's uplinks" })),
+  completions.map((claim) => ({
+    ...claim,
+    reasons: { all: "half of the source's uplinks: they are full, the source's half used" },
+  })),
 )
 
 const PATHS = 8

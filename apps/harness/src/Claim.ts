@@ -101,8 +101,6 @@ export interface Claim {
   readonly order?: ReadonlyArray<ReadonlyArray<string>>
   /** The number is of this system's measure: a share of it, or a reduction from it (0.95: down by 95 %). */
   readonly against?: { readonly system: string; readonly as: "ratio" | "reduction" }
-  /** Why the scenario cannot give the number, only the order: then none counts as within or outside. */
-  readonly shapeOnly?: string
   /** Why numbers come out outside, where that is known: by system, or of all; at each scale where it depends on it. */
   readonly reasons?: Readonly<Record<string, string | Readonly<Partial<Record<Scale, string>>>>>
   /** Pairs of systems whose order comes out other than published, and why; "quick" where only the short run is to blame. */

@@ -123,14 +123,9 @@ const rowOf = (claim: Claim, system: string, measured: number, scale: Scale): Ro
   return { system, published, measured, verdict, reason: reasonOf(claim, verdict, known) }
 }
 
-const reasonOf = (
-  { shapeOnly, calibrated }: Claim,
-  verdict: Verdict,
-  known: string | undefined,
-): string | undefined => {
-  if (verdict === "shape only") return shapeOnly
+const reasonOf = ({ calibrated }: Claim, verdict: Verdict, known: string | undefined): string | undefined => {
   if (verdict === "calibrated") return calibrated
-  return verdict === "within" || verdict === "met" ? undefined : known
+  return verdict === "within" || verdict === "met" || verdict === "shape only" ? undefined : known
 }
 
 export const tallyOf = (figures: ReadonlyArray<EvaluatedFigure>): Tally => {

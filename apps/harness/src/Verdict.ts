@@ -18,14 +18,14 @@ export type Verdict = "within" | "outside" | "shape only" | "not measured" | "ca
 
 /** Whether a number is as published. Bounds are widened by the tolerance; a published 0 takes nothing but 0. */
 export const verdictOf = (
-  { mark, shapeOnly, calibrated }: Pick<Claim, "mark" | "shapeOnly" | "calibrated">,
+  { mark, calibrated }: Pick<Claim, "mark" | "calibrated">,
   published: Published,
   measured: number,
 ): Verdict => {
   if (Number.isNaN(measured)) return "not measured"
   if (calibrated !== undefined) return "calibrated"
   const tolerance = toleranceOf(mark)
-  if (tolerance === undefined || shapeOnly !== undefined) return "shape only"
+  if (tolerance === undefined) return "shape only"
   const [least, most] = boundsOf(published)
   const isIn = measured >= least * (1 - tolerance) && measured <= most * (1 + tolerance)
   if (mark === "bar") return isIn ? "met" : "missed"

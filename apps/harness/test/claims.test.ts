@@ -3,6 +3,7 @@ import { figures } from "../claims/index.ts"
 import type { Scale } from "../src/Claim.ts"
 import { inputsOf } from "../src/Experiment.ts"
 import { idsOf, selectClaims } from "../src/Selection.ts"
+import { verdictOf } from "../src/Verdict.ts"
 
 const scales: ReadonlyArray<Scale> = ["quick", "full"]
 
@@ -46,6 +47,16 @@ describe("the claims", () => {
     if (figure.extents.quick.scenario !== figure.extents.full.scenario && figure.extents.quick.window !== undefined) {
       expect(figure.extents.quick.less).toBeDefined()
     }
+  })
+
+  test("that were read or digitised all count, if not calibrated", () => {
+    const uncounted = figures.flatMap((figure) =>
+      figure.claims
+        .filter(({ mark, calibrated }) => mark !== "remembered" && calibrated === undefined)
+        .filter((claim) => Object.values(claim.published).some((each) => verdictOf(claim, each, 1) === "shape only"))
+        .map(({ id }) => `${figure.id}/${id}`),
+    )
+    expect(uncounted).toEqual([])
   })
 
   // Reading a scenario makes its flows, and of the full scale there are millions.

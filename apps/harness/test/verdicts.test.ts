@@ -44,9 +44,8 @@ describe("a verdict", () => {
     expect(verdictOf(base, 0, 1e-9)).toBe("outside")
   })
 
-  test("counts no number that is remembered, of another network, calibrated or not there", () => {
+  test("counts no number that is remembered, calibrated or not there", () => {
     expect(verdictOf({ ...base, mark: "remembered" }, 1, 1)).toBe("shape only")
-    expect(verdictOf({ ...base, shapeOnly: "another network" }, 1, 1)).toBe("shape only")
     expect(verdictOf({ ...base, calibrated: "set to this" }, 1, 1)).toBe("calibrated")
     expect(verdictOf(base, 1, Number.NaN)).toBe("not measured")
   })
