@@ -104,7 +104,7 @@ const nothingInCommon = (a: Side, b: Side): Refused => {
     if (side.isFolder && fcts.length === 0 && (side.files.get("trace") ?? []).length === 0) {
       return new Refused({
         message: `${side.name}: found neither completion times nor a trace, expected a folder with results`,
-        hint: `a folder needs one file with fct in its name, ${FLOWS_FILE}, or one that ends in .tr`,
+        hint: `a folder needs one file with fct in its name, ${FLOWS_FILE}, or one that ends in .tr; a sweep's folder holds runs, which its runs.csv has side by side`,
       })
     }
   }

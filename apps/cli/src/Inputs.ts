@@ -11,6 +11,7 @@ import {
 import type { Graph } from "@rdmakit/topology"
 import { Effect, Option } from "effect"
 import { type ControllerInput, loadController, noController } from "./ControllerModule.ts"
+import { Refused } from "./Exit.ts"
 import { memoryBytes } from "./Memory.ts"
 import { WorkingDirectory } from "./Screen.ts"
 import { readStandardInput, STDIN, STDIN_NAME } from "./StandardInput.ts"
@@ -29,6 +30,8 @@ export const loadInputs = Effect.fnUntraced(function* (input: {
   /** In place of the controller that they name. */
   readonly controller?: ControllerInput
 }) {
+  if (input.file === "")
+    return yield* new Refused({ message: 'FILE: found "", expected the name of a config or a scenario' })
   const controller = yield* loadController(input.controller ?? noController)
   const workingDirectory = yield* WorkingDirectory
   const options = { workingDirectory, overrides: input.set, controller, memoryBytes: memoryBytes() }

@@ -68,8 +68,14 @@ export const writePieces = Effect.fnUntraced(function* (
   for (const piece of pieces) yield* opened.writeAll(encoder.encode(piece))
 }, Effect.scoped)
 
+/** Tells a file from any other that has its name after it: both are there for a moment, the new one staged. */
+export const identityOf = (files: FileSystem.FileSystem, file: string) =>
+  Effect.map(files.stat(file), ({ dev, ino, mtime }) =>
+    [dev, Option.getOrNull(ino), Option.getOrNull(mtime)?.getTime()].join(" "),
+  )
+
 /** Makes a folder and those above it, one by one: Node's own recursion does not end where nothing can be made. */
-const makeFolder = (
+export const makeFolder = (
   files: FileSystem.FileSystem,
   path: Path.Path,
   folder: string,
@@ -77,7 +83,8 @@ const makeFolder = (
   Effect.gen(function* () {
     if (yield* files.exists(folder)) return
     yield* makeFolder(files, path, path.dirname(folder))
-    yield* files.makeDirectory(folder)
+    // Another may have made it meanwhile.
+    yield* files.makeDirectory(folder, { recursive: true })
   })
 
 /**

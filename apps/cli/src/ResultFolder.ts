@@ -1,9 +1,11 @@
 import { FLOWS_FILE, SUMMARY_FILE } from "@rdmakit/scenario"
 import { Effect, FileSystem, Path, type PlatformError, type Scope } from "effect"
 import { cannotBeWritten, Refused } from "./Exit.ts"
+import { identityOf, makeFolder } from "./OutputFile.ts"
 import { WorkingDirectory } from "./Screen.ts"
 import { stagingFolder } from "./StagingFolder.ts"
 import { STDIN } from "./StandardInput.ts"
+import { systemCode } from "./SystemWords.ts"
 
 /** The folder that a run writes to: nothing of it is seen before `publish`. */
 export interface ResultFolder {
@@ -12,7 +14,7 @@ export interface ResultFolder {
   /** Where to write until then; absolute. */
   readonly staging: string
   /** Shows what was written under the folder's own name, all of it at once. */
-  readonly publish: Effect.Effect<void, PlatformError.PlatformError>
+  readonly publish: Effect.Effect<void, PlatformError.PlatformError | Refused>
 }
 
 export interface ResultFolderOptions {
@@ -81,16 +83,42 @@ export const openResultFolder = (
       })
     }
     const parent = before === undefined ? path.dirname(target) : target
-    const staging = yield* files.makeDirectory(parent, { recursive: true }).pipe(
+    const staging = yield* makeFolder(files, path, parent).pipe(
       Effect.andThen(stagingFolder(parent, path.basename(target))),
       Effect.mapError((error) => cannotBeWritten(name, ELSEWHERE, error)),
     )
+    const summary = path.join(target, SUMMARY_FILE)
+    const seen = yield* seenAs(files, summary)
+    const isAsSeen = Effect.gen(function* () {
+      if ((yield* seenAs(files, summary)) !== seen) return yield* writtenMeanwhile(name)
+    })
     const publish =
-      before === undefined ? publishNew(files, staging, target) : publishInto(files, path, staging, target)
-    return { name, staging, publish }
+      before === undefined
+        ? publishNew(files, staging, target)
+        : Effect.andThen(isAsSeen, publishInto(files, path, staging, target))
+    return { name, staging, publish: Effect.mapError(publish, otherMeanwhile(name, before)) }
   })
 
 const ELSEWHERE = "choose another with --out DIR"
+
+const writtenMeanwhile = (name: string): Refused =>
+  new Refused({
+    message: `${name}: another run has written there meanwhile, and this one's results are given up`,
+    hint: "run it again, one after the other, or each with an --out of its own",
+  })
+
+/** Which file there is by a name; "" for none. */
+const seenAs = (files: FileSystem.FileSystem, file: string): Effect.Effect<string> =>
+  Effect.orElseSucceed(identityOf(files, file), () => "")
+
+/** What stands where nothing stood, or has gone that was there: another run's. @param before what was there */
+const otherMeanwhile =
+  (name: string, before: ReadonlyArray<string> | undefined) =>
+  (error: PlatformError.PlatformError | Refused): PlatformError.PlatformError | Refused => {
+    const code = systemCode(error) ?? ""
+    const isOther = before === undefined ? /^(ENOTEMPTY|EEXIST|ENOTDIR)$/.test(code) : code === "ENOENT"
+    return isOther ? writtenMeanwhile(name) : error
+  }
 
 /** The names in a folder, "file" for what is none, undefined when there is nothing. */
 const contentOf = Effect.fnUntraced(function* (target: string) {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
@@ -43,6 +43,22 @@ describe("a result folder", () => {
     expect(await written(cwd, "deep/out", result, { before })).toBe("published")
     expect(filesIn(cwd)).toEqual(["deep/out/fct.txt", "deep/out/flows.csv", "deep/out/summary.json"])
     expect(statSync(join(cwd, "deep/out")).mode & 0o777).toBe(0o755)
+  })
+
+  test("that another run has written meanwhile is not mixed with it", async () => {
+    const cwd = folderOf({ "old/summary.json": "{}", "old/flows.csv": "0" })
+    for (const name of ["out", "old"]) {
+      const before = () => {
+        mkdirSync(join(cwd, name), { recursive: true })
+        rmSync(join(cwd, name, "summary.json"), { force: true })
+        writeFileSync(join(cwd, name, "summary.json"), '{"input":"other.txt"}')
+      }
+      const options = { before, force: name === "old" }
+      expect(await written(cwd, name, result, options)).toBe(
+        `${name}: another run has written there meanwhile, and this one's results are given up; run it again, one after the other, or each with an --out of its own`,
+      )
+    }
+    expect(filesIn(cwd)).toEqual(["old/flows.csv", "old/summary.json", "out/summary.json"])
   })
 
   test("leaves nothing when it is not published", async () => {

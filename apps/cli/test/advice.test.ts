@@ -11,3 +11,8 @@ test.each(["--delay 1h", "--rate 1000Tbps"])(
     expect(err).toContain("\nchoose a shorter --delay, or a lower --rate\n")
   },
 )
+
+test.each(["run", "lint"])("%s '' names what is missing", async (command) => {
+  const { code, err } = await rdmakit([command, ""])
+  expect([code, err]).toEqual([2, 'error: FILE: found "", expected the name of a config or a scenario\n'])
+})

@@ -123,7 +123,7 @@ describe("sweep", () => {
   }, 60_000)
 })
 
-test("a controller that ends its process ends the sweep; what is complete stays", async () => {
+test("a controller that ends its process fails its run, which is named; the others go on", async () => {
   const mine = `export default {
   name: "mine", needs: [],
   make(now, path) {
@@ -137,12 +137,42 @@ test("a controller that ends its process ends the sweep; what is complete stays"
 `
   const cwd = folder({ "mine.mjs": mine })
   const args = ["sweep", "incast.yaml", "--controller", "./mine.mjs", "--seeds", "3", "--jobs", "1", "--out", "out"]
-  const { code, err } = await rdmakit(args, { cwd })
-  expect([code, err]).toEqual([
-    2,
-    "error: a worker ended with code 3 in the middle of a run\na controller must not end its process\n",
-  ])
-  expect(filesIn(join(cwd, "out"))).toEqual(["runs/000000.json", "sweep.json"])
+  const { code, out, err } = await rdmakit(args, { cwd })
+  expect([code, err]).toEqual([1, "failed run 1 (seed 1): the controller ended its process with code 3: it must not\n"])
+  expect(out).toContain("3 runs: 2 finished, 1 failed")
+  const rows = rowsOf(readFileSync(join(cwd, "out/runs.csv"), "utf8"))
+  expect(rows.map(({ status }) => status)).toEqual(["finished", "failed", "finished"])
+}, 60_000)
+
+test("a controller of one's own is swept beside those by name, and its file is watched", async () => {
+  const mine = `export default { name: "mine", needs: [], make: (now, path) => ({
+    window: Infinity, rate: path.lineRateBps / 4, nextTimer: Infinity, onSent() {}, onAck: () => false,
+    onCnp: () => false, onLoss: () => false, onTimer: () => false, metrics: () => ({}),
+  }) }
+`
+  const cwd = folder({ "mine.mjs": mine })
+  const args = ["sweep", "incast.yaml", "--vary", "controller.name=./mine.mjs,hpcc", "--jobs", "1", "--out", "out"]
+  const { code, out } = await rdmakit(args, { cwd })
+  expect(code).toBe(0)
+  expect(out).toContain("2 runs: 2 finished")
+  const rows = rowsOf(readFileSync(join(cwd, "out/runs.csv"), "utf8"))
+  expect(rows.map((row) => row["controller.name"])).toEqual(["./mine.mjs", "hpcc"])
+  expect(Number(rows[0]!.fct_mean_us)).toBeGreaterThan(Number(rows[1]!.fct_mean_us))
+  const { inputs } = JSON.parse(readFileSync(join(cwd, "out/sweep.json"), "utf8"))
+  expect(Object.keys(inputs)).toEqual(["incast.yaml", "mine.mjs"])
+  const { err } = await rdmakit(["lint", "incast.yaml", "--set", "controller.name=./mine.mjs"], { cwd })
+  expect(err).toContain("a module of one's own is named by --controller, or in a sweep by --vary controller.name=")
+  const compared = await rdmakit(["compare", "out", "out"], { cwd })
+  expect(compared.err).toContain("a sweep's folder holds runs, which its runs.csv has side by side")
+}, 60_000)
+
+test("warns of what any value brings about", async () => {
+  const cwd = folder()
+  const args = ["sweep", "incast.yaml", "--vary", "transport.name=rc,srd", "--jobs", "1", "--out", "out"]
+  const { err } = await rdmakit(args, { cwd })
+  expect(err).toMatch(
+    /^incast\.yaml:3:13: warning: controller hpcc\/paper needs int, which packets of srd do not carry/,
+  )
 }, 60_000)
 
 describe("sweep --resume", () => {

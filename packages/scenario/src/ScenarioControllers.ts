@@ -19,6 +19,11 @@ export const controllerOf = (
     return [document.fault(path, { expected: known.join(" or "), hint })]
   }
   const named = registry.get(section.name)
+  if (named === undefined && /\.[cm]?[jt]s$/.test(section.name)) {
+    const hint =
+      "a module of one's own is named by --controller, or in a sweep by --vary controller.name=./mine.ts,hpcc"
+    return [document.fault(["controller", "name"], { expected: [...registry.keys()].join(" or "), hint })]
+  }
   if (named === undefined) return unknownWord(["controller", "name"], section.name, [...registry.keys()])
   const { preset = section.variant === undefined ? named.preset : undefined } = section
   if (preset !== undefined && !Object.hasOwn(named.presets, preset)) {

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os"
 import { Ns3FormatError } from "@rdmakit/ns3"
-import { InputsRefused } from "@rdmakit/scenario"
+import { type InputNote, InputsRefused } from "@rdmakit/scenario"
 import { Effect, FileSystem, Option, Path } from "effect"
 import manifest from "../../package.json" with { type: "json" }
 import { type ControllerInput, strayFault } from "../ControllerModule.ts"
@@ -16,10 +16,10 @@ import { StatusLine, timeLeft } from "../StatusLine.ts"
 import { type Digests, digestsJson, fileNames, InputChanged, watchReads } from "./FileReads.ts"
 import { type Aggregate, aggregateCsv, aggregates, type RunRecord, runsCsv } from "./RunRecord.ts"
 import { AGGREGATE_FILE, openSweepFolder, RUNS_FILE, type SweepFolder } from "./SweepFolder.ts"
-import { loadRunInputs, OPTION_PREFIX, type SweepSource } from "./SweepInputs.ts"
+import { loadRunInputs, moduleOf, OPTION_PREFIX, type SweepSource } from "./SweepInputs.ts"
 import { aggregateLines, flowNotes } from "./SweepTable.ts"
 import { type PlannedRun, plannedRuns, probes, runCount, type VariedKey, VaryFault, variedKeys } from "./Vary.ts"
-import { WorkerEnded, WorkerPool, type WorkerStart } from "./WorkerPool.ts"
+import { WorkerPool, type WorkerStart } from "./WorkerPool.ts"
 
 export interface SweepInput extends ControllerInput {
   readonly file: string
@@ -105,25 +105,44 @@ const tried = Effect.fnUntraced(function* (source: SweepSource, keys: ReadonlyAr
   const workingDirectory = yield* WorkingDirectory
   const nameOf = fileNames(path, workingDirectory, source.file)
   const { files, read, changed } = watchReads(yield* FileSystem.FileSystem, nameOf, new Map())
-  if (source.controller !== null) {
-    yield* Effect.ignore(files.readFile(path.resolve(workingDirectory, source.controller)))
-  }
   const combinations = probes(keys)
+  for (const module of modulesOf(source, combinations)) {
+    yield* Effect.ignore(files.readFile(path.resolve(workingDirectory, module)))
+  }
   const loaded = yield* Effect.forEach(combinations, (values) => loadRunInputs(source, { values, seed: 0 })).pipe(
     Effect.provideService(FileSystem.FileSystem, files),
     Effect.mapError((error) => (error._tag === "InputsRefused" ? atVary(error, source) : error)),
   )
   for (const file of changed) return yield* new Refused({ message: new InputChanged(file).message })
-  return { begun: read as Digests, notes: notesOf(loaded[0]!) }
+  return { begun: read as Digests, notes: distinctNotes(loaded.flatMap(notesOf)) }
 })
+
+/** The user's modules that make controllers of these combinations. */
+const modulesOf = (source: SweepSource, combinations: ReadonlyArray<ReadonlyArray<string>>): ReadonlySet<string> =>
+  new Set(combinations.map((values) => moduleOf(source, values)).filter((module) => module !== null))
+
+/** Each once: most values change nothing about most of them. */
+const distinctNotes = (notes: ReadonlyArray<InputNote>): ReadonlyArray<InputNote> => {
+  const seen = new Set<string>()
+  return notes.filter(({ file, line, column, text }) => {
+    const note = JSON.stringify([file, line, column, text])
+    return !seen.has(note) && seen.add(note)
+  })
+}
+
+/** `flows[0].size` as `flows.0.size`. */
+const dotted = (path: string): string => path.replaceAll(/\[(\d+)\]/g, ".$1")
 
 /** Faults of varied keys stand at `--vary`. */
 const atVary = ({ faults, notes }: InputsRefused, { keys }: SweepSource): InputsRefused => {
   const isVaried = ({ field, found }: Ns3FormatError): boolean =>
     keys.some(
       (key) =>
-        [field, found].some((text) => text === key || text.startsWith(`${key}=`) || text.startsWith(`${key}.`)) ||
-        key.startsWith(`${field}.`),
+        [field, found]
+          .map(dotted)
+          .some(
+            (text) => text === dotted(key) || text.startsWith(`${dotted(key)}=`) || text.startsWith(`${dotted(key)}.`),
+          ) || dotted(key).startsWith(`${dotted(field)}.`),
     )
   const moved = faults.map((fault) => {
     if (fault.file !== "--set" || !isVaried(fault)) return fault
@@ -147,7 +166,10 @@ const runRest = Effect.fnUntraced(function* (
   const jobs = Option.getOrElse(input.jobs, availableParallelism)
   const workingDirectory = yield* WorkingDirectory
   const path = yield* Path.Path
-  const module = Option.map(input.controller, (file) => [file, path.resolve(workingDirectory, file)] as const)
+  const modules = Array.from(
+    modulesOf(start.source, start.tried),
+    (file) => [file, path.resolve(workingDirectory, file)] as const,
+  )
   const pool = yield* Effect.acquireRelease(
     Effect.sync(() => new WorkerPool(pending, folder.done.values(), jobs, { ...start, workingDirectory })),
     (made) => Effect.sync(() => made.stop()),
@@ -184,7 +206,7 @@ const runRest = Effect.fnUntraced(function* (
     const complete = `${grouped(records.size)} of ${counted(plan.length, "run")} complete, in ${folder.name}`
     return new Refused({ message, hint: `${complete}: with the file as it was --resume goes on, --force begins anew` })
   }
-  yield* Effect.tryPromise({ try: () => pool.ended, catch: (error) => workerBroke(error, module) }).pipe(
+  yield* Effect.tryPromise({ try: () => pool.ended, catch: (error) => workerBroke(error, modules) }).pipe(
     Effect.mapError((error) => (error instanceof InputChanged ? changedUnderWay(error) : error)),
     Effect.catch((error) => (error instanceof Refused ? error : Effect.die(error))),
   )
@@ -194,17 +216,16 @@ const runRest = Effect.fnUntraced(function* (
 /** A worker without memory is no mistake of ours, nor what a controller throws outside its callbacks. */
 const workerBroke = (
   error: unknown,
-  module: Option.Option<readonly [file: string, absolute: string]>,
+  modules: ReadonlyArray<readonly [file: string, absolute: string]>,
 ): Refused | Error => {
   if (error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY") {
     const hint = "take fewer --jobs, and --resume for the rest"
     return new Refused({ message: "a run needed more memory than there is", hint })
   }
-  if (error instanceof WorkerEnded) {
-    return new Refused({ message: error.message, hint: "a controller must not end its process" })
+  for (const [file, absolute] of modules) {
+    const stray = strayFault(file, absolute, error)
+    if (stray !== undefined) return stray
   }
-  const stray = Option.flatMapNullishOr(module, ([file, absolute]) => strayFault(file, absolute, error))
-  if (Option.isSome(stray)) return stray.value
   return error instanceof Error ? error : new Error(String(error))
 }
 

@@ -1,6 +1,7 @@
 /** The folder of a sweep: a file for each run that is complete, tables when all are. */
 import { Effect, FileSystem, Option, Path, type PlatformError } from "effect"
 import { cannotBeWritten, Refused } from "../Exit.ts"
+import { identityOf, makeFolder } from "../OutputFile.ts"
 import { WorkingDirectory } from "../Screen.ts"
 import type { RunRecord } from "./RunRecord.ts"
 import type { PlannedRun } from "./Vary.ts"
@@ -87,7 +88,7 @@ export const openSweepFolder = Effect.fnUntraced(function* (
     }
   })
   const done = yield* Effect.gen(function* () {
-    yield* files.makeDirectory(target, { recursive: true })
+    yield* makeFolder(files, path, target)
     if (anew) {
       for (const file of [RUNS_FILE, AGGREGATE_FILE]) yield* files.remove(path.join(target, file), whetherOrNot)
       // Runs go before their manifest does: a folder never says of runs that they are of a sweep they are not of.
@@ -164,12 +165,6 @@ const writeWhole = Effect.fnUntraced(
   // Another sweep that begins in the folder takes away what is not whole: once more tells whether it has begun anew.
   Effect.retry({ times: 1, while: (error) => !(error instanceof Refused) }),
 )
-
-/** Tells a file from any other that has its name after it: both are there for a moment, the new one staged. */
-const identityOf = (files: FileSystem.FileSystem, file: string) =>
-  Effect.map(files.stat(file), ({ dev, ino, mtime }) =>
-    [dev, Option.getOrNull(ino), Option.getOrNull(mtime)?.getTime()].join(" "),
-  )
 
 /** None where there is nothing of that name; any other failure is one. */
 const ifThere = <A>(

@@ -8,7 +8,7 @@ import { Effect, FileSystem, Layer, Path } from "effect"
 import { WorkingDirectory } from "../Screen.ts"
 import { digestsJson, fileNames, watchReads } from "./FileReads.ts"
 import { failedRecord, type RunRecord, recordOf } from "./RunRecord.ts"
-import { loadRunInputs } from "./SweepInputs.ts"
+import { loadRunInputs, moduleOf } from "./SweepInputs.ts"
 import type { PlannedRun } from "./Vary.ts"
 import type { WorkerMessage, WorkerStart } from "./WorkerPool.ts"
 
@@ -23,14 +23,15 @@ const services = Layer.mergeAll(
 )
 const tell = (message: WorkerMessage): void => parentPort!.postMessage(message)
 
-/** The user's module is imported once, whatever becomes of its file. */
-let moduleRead = source.controller === null
+/** A user's module is imported once, whatever becomes of its file. */
+const modulesRead = new Set<string>()
 
 /** Loads the inputs of a run, and looks whether they are those that the sweep began with. */
 const loaded = Effect.fnUntraced(function* (planned: PlannedRun) {
   const path = yield* Path.Path
   const nameOf = fileNames(path, workingDirectory, source.file)
   const { files, read, changed } = watchReads(yield* FileSystem.FileSystem, nameOf, begun)
+  const module = moduleOf(source, planned.values)
   const inputs = yield* Effect.result(
     Effect.provideService(loadRunInputs(source, planned), FileSystem.FileSystem, files),
   )
@@ -38,9 +39,9 @@ const loaded = Effect.fnUntraced(function* (planned: PlannedRun) {
     files.readFile(path.resolve(workingDirectory, name)).pipe(Effect.catch(() => Effect.sync(() => changed.add(name))))
   // A file that is gone or broken is no fault of the run.
   if (inputs._tag === "Failure") yield* Effect.forEach(begun.keys(), look)
-  else if (!moduleRead) {
-    yield* look(source.controller!)
-    moduleRead = true
+  else if (module !== null && !modulesRead.has(module)) {
+    yield* look(module)
+    modulesRead.add(module)
   }
   const others = [...read].filter(([name]) => !begun.has(name))
   // These values have been tried: whatever they read has been read.

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads"
 import { type Digests, InputChanged } from "./FileReads.ts"
-import type { RunRecord } from "./RunRecord.ts"
+import { failedRecord, type RunRecord } from "./RunRecord.ts"
 import type { SweepSource } from "./SweepInputs.ts"
 import type { PlannedRun } from "./Vary.ts"
 
@@ -26,13 +26,6 @@ export type WorkerMessage =
 const fromSources = import.meta.url.endsWith(".ts")
 const program = new URL(fromSources ? "./SweepWorker.ts" : "./SweepWorker.js", import.meta.url)
 
-/** A worker's thread ended under a run: nothing of ours does that, a controller that ends its process does. */
-export class WorkerEnded extends Error {
-  constructor(code: number) {
-    super(`a worker ended with code ${code} in the middle of a run`)
-  }
-}
-
 /** Hands runs to worker threads, one at a time to each, until none is left or somebody says stop. */
 export class WorkerPool {
   /** Settles when all has been done, or `stop` was called; rejects when a worker broke. */
@@ -41,7 +34,9 @@ export class WorkerPool {
   private readonly hops = new Map<number, number>()
   private readonly shares = new Map<number, number>()
   private hopsDone = 0
-  private readonly workers = new Set<Worker>()
+  /** Each with the run that it makes. */
+  private readonly workers = new Map<Worker, PlannedRun | undefined>()
+  private readonly start: WorkerStart
   private readonly queue: Array<PlannedRun>
   private readonly records: Array<RunRecord> = []
   /** What some runs have read and others have not. */
@@ -56,39 +51,51 @@ export class WorkerPool {
       for (const [name, digest] of Object.entries(inputs)) this.others.set(name, digest)
     }
     this.queue = [...runs]
+    this.start = start
     this.ended = new Promise((resolve, reject) => {
       this.resolve = resolve
       this.reject = reject
     })
     this.ended.catch(() => {})
     const count = Math.min(jobs, runs.length)
-    for (let i = 0; i < count; i++) this.addWorker(start)
+    for (let i = 0; i < count; i++) this.addWorker()
     if (count === 0) this.resolve()
   }
 
-  private addWorker(start: WorkerStart): void {
+  private addWorker(): void {
     const worker = new Worker(program, {
-      workerData: start,
+      workerData: this.start,
       ...(fromSources ? { execArgv: ["--conditions=@rdmakit/source"] } : {}),
     })
-    this.workers.add(worker)
+    this.workers.set(worker, undefined)
     worker.on("message", (message: WorkerMessage) => this.hear(worker, message))
     worker.on("error", (error) => this.fail(error))
-    worker.on("exit", (code) => {
-      if (this.workers.has(worker)) this.fail(new WorkerEnded(code))
-    })
+    worker.on("exit", (code) => this.left(worker, code))
     this.next(worker)
   }
 
   private next(worker: Worker): void {
     const run = this.queue.shift()
     if (run !== undefined) {
+      this.workers.set(worker, run)
       worker.postMessage(run)
       return
     }
     this.workers.delete(worker)
     void worker.terminate()
     if (this.workers.size === 0) this.resolve()
+  }
+
+  /** A worker's thread has ended under a run: nothing of ours does that, a controller that ends its process does. */
+  private left(worker: Worker, code: number): void {
+    const run = this.workers.get(worker)
+    if (!this.workers.delete(worker) || run === undefined) return
+    this.hops.delete(run.index)
+    this.shares.delete(run.index)
+    this.records.push(failedRecord(run, `the controller ended its process with code ${code}: it must not`))
+    this.waiting?.()
+    if (this.queue.length > 0) this.addWorker()
+    else if (this.workers.size === 0) this.resolve()
   }
 
   private hear(worker: Worker, message: WorkerMessage): void {
@@ -133,7 +140,7 @@ export class WorkerPool {
 
   /** Ends the workers; runs under way are given up. */
   stop(): void {
-    const workers = [...this.workers]
+    const workers = [...this.workers.keys()]
     this.workers.clear()
     this.queue.length = 0
     for (const worker of workers) void worker.terminate()
