@@ -5,6 +5,7 @@ import { seriesFile, seriesNames } from "./results/seriesCsv.ts"
 /** The files of a run's folder that every run has. */
 export const SUMMARY_FILE = "summary.json"
 export const FLOWS_FILE = "flows.csv"
+export const LINKS_FILE = "links.csv"
 /** Those that a run has when they are asked for. */
 export const PARQUET_FILE = "flows.parquet"
 export const REPORT_FILE = "report.html"
@@ -31,6 +32,7 @@ export const checkOutputs = (configFile: ConfigFile): Ns3FormatError | undefined
   const taken = new Map([
     [SUMMARY_FILE, "the summary"],
     [FLOWS_FILE, "the list of flows"],
+    [LINKS_FILE, "the table of links"],
     [PARQUET_FILE, "the list of flows"],
     [REPORT_FILE, "the report"],
     ...seriesNames.map((series): [string, string] => [seriesFile(series), `the series of --series ${series}`]),

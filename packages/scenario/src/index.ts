@@ -26,6 +26,7 @@ export { ns3FlowOf, ns3FlowsOf, ns3TopologyOf } from "./Ns3Generated.ts"
 export { loadNs3Inputs, type Ns3InputOptions, type Ns3Inputs } from "./Ns3Inputs.ts"
 export {
   FLOWS_FILE,
+  LINKS_FILE,
   type Ns3OutputNames,
   ns3OutputNames,
   PARQUET_FILE,
@@ -33,6 +34,7 @@ export {
   SUMMARY_FILE,
 } from "./Ns3Outputs.ts"
 export { type Ns3Files, Ns3Simulation } from "./Ns3Simulation.ts"
+export { LinkTable } from "./results/LinkTable.ts"
 export { Recorder, type RecorderOptions } from "./results/Recorder.ts"
 export { slowdownRows, slowdownsOf } from "./results/Slowdowns.ts"
 export { type SeriesName, seriesCsv, seriesFile, seriesNames } from "./results/seriesCsv.ts"

@@ -1,6 +1,7 @@
 import type { Run, Watch, World } from "@rdmakit/fabric"
-import { Histogram, PauseTime, TimeSeries } from "@rdmakit/metrics"
+import { Histogram, type PauseTime, TimeSeries } from "@rdmakit/metrics"
 import { type FlowEngine, NEVER, type Time } from "@rdmakit/protocol"
+import { pauseTimeOf, startOf } from "./linkFigures.ts"
 
 export interface RecorderOptions {
   /** Between samples, ps, at first: it doubles when there are more samples or rows than are kept. Default 100 ns. */
@@ -52,21 +53,16 @@ export class Recorder implements Watch {
     const { samplesMax = SAMPLES_MAX, rowsMax = ROWS_MAX } = options
     this.world = world
     this.period = options.period ?? PERIOD_PS
-    this.start = world.flows.count > 0 ? world.flows.start[0]! : 0
+    this.start = startOf(world)
     this.next = world.flows.count > 0 ? this.start + this.period : NEVER
     this.flows = new TimeSeries({ columns: 2, samplesMax, rowsMax })
     this.queues = new TimeSeries({ columns: 1, samplesMax, rowsMax })
     this.paused = new TimeSeries({ columns: 1, samplesMax, rowsMax })
     this.peakBytes = new Float64Array(world.ports.count)
-    this.pauses = new PauseTime(world.ports.count, this.start)
+    this.pauses = pauseTimeOf(world)
     this.switchPorts = Array.from({ length: world.ports.count }, (_, port) => port).filter(
       (port) => world.nic(world.ports.node[port]!) === undefined,
     )
-    const { onPause } = world.kernel
-    world.kernel.onPause = (now, port, priority, pause) => {
-      onPause?.(now, port, priority, pause)
-      this.pauses.change(now, port, priority, pause)
-    }
     run.watch(this)
   }
 

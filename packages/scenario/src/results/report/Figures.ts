@@ -2,6 +2,7 @@
 import type { RunOutcome } from "@rdmakit/fabric"
 import { type Histogram, linkUse, quantile, type TimeSeries } from "@rdmakit/metrics"
 import type { Time } from "@rdmakit/protocol"
+import { bytesOnLink } from "../linkFigures.ts"
 import { nodeWords } from "../portNames.ts"
 import type { Recorder } from "../Recorder.ts"
 
@@ -177,23 +178,10 @@ export const pausedPorts = (recorder: Recorder, end: Time) => {
     .slice(0, ROWS_MAX)
 }
 
-/**
- * Bytes that a port put on its link until `elapsed` after the start. A kernel counts a packet when its first byte is
- * sent: what a run that was cut off has not sent of it yet is left out, and so is what no longer fits into a time after
- * which packets went on.
- */
-const bytesOnLink = ({ world, start }: Recorder, port: number, elapsed: Time): number => {
-  const { kernel, ports } = world
-  const end = start + elapsed
-  const bytesPerPs = ports.rateBps[port]! / 8e12
-  const beyond = end >= kernel.now ? Math.max(0, kernel.sendingUntil(port) - end) : 0
-  return Math.min(kernel.sentBytes(port) - Math.round(beyond * bytesPerPs), Math.floor(elapsed * bytesPerPs))
-}
-
 /** The links that were used most in the simulated time, each way apart. */
 export const linkUses = (recorder: Recorder, { simulatedPs }: RunOutcome) => {
   const { ports } = recorder.world
-  const sent = portsOf(recorder).map((port) => bytesOnLink(recorder, port, simulatedPs))
+  const sent = portsOf(recorder).map((port) => bytesOnLink(recorder.world, port, simulatedPs))
   const use = (port: number): number => linkUse(sent[port]!, ports.rateBps[port]!, simulatedPs)
   return largest(portsOf(recorder), use, ROWS_MAX).map((port) => ({
     port: portName(recorder, port),
