@@ -33,10 +33,12 @@ export class FlowReport {
   }
 
   lines(columns: number, bold: (text: string) => string): ReadonlyArray<string> {
-    const { matched, identical, identicalLines, withinOnePercent } = this.comparison
+    const { matched, matchedBy, identical, identicalLines, withinOnePercent } = this.comparison
     const agreement = `${counted(matched, "flow")} in both: ${grouped(identical)} identical (${percent(identical, matched)}), ${grouped(withinOnePercent)} within 1 % (${percent(withinOnePercent, matched)})`
     const lines = [agreement]
-    if (identical !== identicalLines) {
+    if (matchedBy === "start") {
+      lines.push("note: no flow has the same ports in both: flows are matched by their hosts, sizes and starts")
+    } else if (identical !== identicalLines) {
       const others = counted(identical - identicalLines, "flow")
       lines.push(`${others} of the same completion time, but of another size, start or standalone time`)
     }

@@ -203,6 +203,23 @@ describe("compare, of scenarios", () => {
     expect(unfinished.out).toContain("only in A: 1 flow\n")
   })
 
+  test("and the simulator's times of the same flows, which have other ports", async () => {
+    const cwd = folderOf({
+      "flows.csv": header + (one + two).replaceAll(",10000,", ",49152,"),
+      "fct.txt": `0b000001 0b000201 10000 100 1000 0 2001 1000\n0b000101 0b000201 10000 100 1000 0 4000 1000\n`,
+    })
+    const { code, out } = await rdmakit(["compare", "flows.csv", "fct.txt"], { cwd })
+    expect(code).toBe(1)
+    expect(out).toContain(
+      "2 flows in both: 1 identical (50.0 %), 2 within 1 % (100 %)\nnote: no flow has the same ports in",
+    )
+    expect(out).not.toContain("only in")
+    const { flows } = JSON.parse((await rdmakit(["compare", "flows.csv", "fct.txt", "--json"], { cwd })).out)
+    expect(flows).toMatchObject({ matched: 2, matchedBy: "start", identical: 1, identicalInEveryField: 0 })
+    const same = await rdmakit(["compare", "flows.csv", "flows.csv", "--json"], { cwd })
+    expect(JSON.parse(same.out).flows).toMatchObject({ matchedBy: "ports", identicalInEveryField: 2 })
+  })
+
   test("flows that have not finished, and priorities", async () => {
     const further = never.replace("waiting, still", "waiting for PSN 9")
     const cwd = folderOf({

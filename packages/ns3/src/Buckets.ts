@@ -30,9 +30,11 @@ export interface FctComparison {
   readonly buckets: ReadonlyArray<{ readonly endBytes: number; readonly a: Stats; readonly b: Stats }>
   /** Flows in both files. */
   readonly matched: number
+  /** What flows were told by: hosts and both ports, or hosts, size and start where none has the ports of another. */
+  readonly matchedBy: "ports" | "start"
   /** Matched flows with the same completion time. */
   readonly identical: number
-  /** Matched flows of which every field is the same. */
+  /** Matched flows of which every field is the same; none of those matched by their start, whose ports differ. */
   readonly identicalLines: number
   /** Matched flows whose completion times differ by at most 1 %, identical ones included. */
   readonly withinOnePercent: number
@@ -46,9 +48,12 @@ export interface FctComparison {
 /**
  * Compares two files of completion times, flows matched by source, destination and both ports, and repeated ones by
  * their order. The order of lines does not matter otherwise.
+ *
+ * Simulators number ports differently. Where no flow of one file has the hosts and ports of one of the other, flows are
+ * matched by source, destination, size and start, to 1 ns, instead, if that tells all flows of each file apart.
  */
 export const compareFct = (a: Ns3Fcts, b: Ns3Fcts, options: BucketOptions = {}): FctComparison => {
-  const pairing = pairFlows(a, b)
+  const { pairing, matchedBy } = matchFlows(a, b)
   let matched = 0
   let identical = 0
   let identicalLines = 0
@@ -66,7 +71,7 @@ export const compareFct = (a: Ns3Fcts, b: Ns3Fcts, options: BucketOptions = {}):
     const fctNsB = b.fctNs[indexB]!
     const gap = Math.abs(fctNsB - fctNsA)
     if (gap === 0) identical++
-    if (gap === 0 && sameOtherwise(a, indexA, b, indexB)) identicalLines++
+    if (gap === 0 && matchedBy === "ports" && sameOtherwise(a, indexA, b, indexB)) identicalLines++
     if (gap * 100 <= fctNsA) withinOnePercent++
     const difference = gap === 0 ? 0 : gap / fctNsA
     if (difference > (worst?.difference ?? 0)) worst = { indexA, indexB, fctNsA, fctNsB, difference }
@@ -79,6 +84,7 @@ export const compareFct = (a: Ns3Fcts, b: Ns3Fcts, options: BucketOptions = {}):
   return {
     buckets,
     matched,
+    matchedBy,
     identical,
     identicalLines,
     withinOnePercent,
@@ -90,6 +96,14 @@ export const compareFct = (a: Ns3Fcts, b: Ns3Fcts, options: BucketOptions = {}):
 
 const sameOtherwise = (a: Ns3Fcts, i: number, b: Ns3Fcts, j: number): boolean =>
   a.sizeBytes[i] === b.sizeBytes[j] && a.startNs[i] === b.startNs[j] && a.standaloneFctNs[i] === b.standaloneFctNs[j]
+
+/** By hosts and ports; where that finds no pair, by hosts, size and start. */
+const matchFlows = (a: Ns3Fcts, b: Ns3Fcts) => {
+  const byPorts = { pairing: pairFlows(a, b), matchedBy: "ports" } as const
+  if (a.count === 0 || byPorts.pairing.alone.length < b.count) return byPorts
+  const pairing = pairByStart(a, b)
+  return pairing === undefined ? byPorts : ({ pairing, matchedBy: "start" } as const)
+}
 
 /** Queues of the flows of b that have the same hosts and ports, in their order: a flow of a takes the first of its queue. */
 const pairFlows = (a: Ns3Fcts, b: Ns3Fcts) => {
@@ -111,9 +125,54 @@ const pairFlows = (a: Ns3Fcts, b: Ns3Fcts) => {
     taken[j] = 1
     partner[i] = j
   }
+  return { partner, alone: untaken(taken) }
+}
+
+const untaken = (taken: Uint8Array): ReadonlyArray<number> => {
   const alone: Array<number> = []
-  for (let j = 0; j < b.count; j++) if (taken[j] === 0) alone.push(j)
-  return { partner, alone }
+  for (let j = 0; j < taken.length; j++) if (taken[j] === 0) alone.push(j)
+  return alone
+}
+
+/** The original keeps a start of so many seconds in a double and cuts it off: it may be 1 ns early. */
+const START_NS = 1
+
+/** What flows are told apart by when ports do not count, but for the start. */
+const compareEnds = (a: Ns3Fcts, i: number, b: Ns3Fcts, j: number): number =>
+  a.src[i]! - b.src[j]! || a.dst[i]! - b.dst[j]! || a.sizeBytes[i]! - b.sizeBytes[j]!
+
+/** Flows in order of hosts, size and start; undefined where two of them could be one and the same. */
+const orderByStart = (fcts: Ns3Fcts): ReadonlyArray<number> | undefined => {
+  const order = Array.from({ length: fcts.count }, (_, index) => index)
+  order.sort((i, j) => compareEnds(fcts, i, fcts, j) || fcts.startNs[i]! - fcts.startNs[j]!)
+  const isLikeNext = (index: number, place: number): boolean => {
+    const next = order[place + 1]
+    if (next === undefined || compareEnds(fcts, index, fcts, next) !== 0) return false
+    return fcts.startNs[next]! - fcts.startNs[index]! <= 2 * START_NS
+  }
+  return order.some(isLikeNext) ? undefined : order
+}
+
+/** Flows of the same hosts and size that start together; undefined where there are none, or it is not clear which. */
+const pairByStart = (a: Ns3Fcts, b: Ns3Fcts) => {
+  const [orderA, orderB] = [orderByStart(a), orderByStart(b)]
+  if (orderA === undefined || orderB === undefined) return undefined
+  const partner = new Int32Array(a.count).fill(-1)
+  const taken = new Uint8Array(b.count)
+  let matched = 0
+  for (let atA = 0, atB = 0; atA < a.count && atB < b.count; ) {
+    const [i, j] = [orderA[atA]!, orderB[atB]!]
+    const apart = a.startNs[i]! - b.startNs[j]!
+    const order = compareEnds(a, i, b, j) || (Math.abs(apart) <= START_NS ? 0 : apart)
+    if (order === 0) {
+      partner[i] = j
+      taken[j] = 1
+      matched++
+    }
+    if (order <= 0) atA++
+    if (order >= 0) atB++
+  }
+  return matched === 0 ? undefined : { partner, alone: untaken(taken) }
 }
 
 /**

@@ -71,6 +71,26 @@ describe("comparing", () => {
     })
   })
 
+  test("with other ports, by hosts, size and start, if that tells all apart", () => {
+    const at = (sport: number, start: number, fct: number) => formatFctLine(1, 2, sport, 100, 1000, start, fct, 500)
+    const a = parseFct(at(10000, 7, 1000) + at(10001, 40, 1000) + at(10002, 11, 1000), "a")
+    const b = parseFct(at(49153, 10, 1100) + at(49152, 7, 1000), "b")
+    expect(compareFct(a, b)).toMatchObject({
+      ...{ matched: 2, matchedBy: "start", identical: 1, identicalLines: 0, withinOnePercent: 1 },
+      ...{ worst: { indexA: 2, indexB: 0, difference: 0.1 }, missingInA: [], missingInB: [1] },
+    })
+    // One flow with the same ports is enough for ports to count.
+    const some = parseFct(at(49152, 7, 1000) + at(10001, 40, 1000), "some")
+    expect(compareFct(b, some)).toMatchObject({ matched: 1, matchedBy: "ports", identicalLines: 1 })
+    const twice = parseFct(at(1, 7, 1000) + at(2, 9, 1000), "twice")
+    expect(compareFct(a, twice)).toMatchObject({ matched: 0, matchedBy: "ports", missingInA: [0, 1] })
+    const later = parseFct(at(1, 70, 1000), "later")
+    expect(compareFct(a, later)).toMatchObject({ matched: 0, matchedBy: "ports", missingInA: [0] })
+    const none = parseFct("", "none")
+    expect(compareFct(a, none)).toMatchObject({ matched: 0, matchedBy: "ports", missingInB: [0, 1, 2] })
+    expect(compareFct(none, a)).toMatchObject({ matched: 0, matchedBy: "ports", missingInA: [0, 1, 2] })
+  })
+
   // One after the other through those before it, each flow would take hours here.
   test("many flows of one pair of hosts, alike or by their ports", () => {
     const count = 300_000
