@@ -163,7 +163,7 @@ describe("run --controller", () => {
       module("onAck() { this.window = 0; return true },"),
       "its window is 0 bytes, expected at least 1",
     ],
-    ["no answer", "mine.mjs", module("onAck() {},"), "a callback returned nothing, expected true when it set rate"],
+    ["no answer", "mine.mjs", module("onAck() {},"), "onAck returned nothing, expected true when it set rate"],
     ["a timer NaN", "mine.mjs", module("nextTimer: NaN,"), "its nextTimer is NaN ps, expected a time, or Infinity"],
     [
       "a timer without end",

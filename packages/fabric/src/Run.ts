@@ -155,6 +155,12 @@ const unfinishedOf = (world: World): Array<UnfinishedFlow> => {
 /** No run goes on after this, ps: the event queue counts in steps that are lost in later times. */
 const TIME_MAX = 2 ** 60
 
+/** Digests leave this out: it says of the run what its notes say, where the reader of one flow looks. */
+const endedByTime = (flow: UnfinishedFlow): UnfinishedFlow => ({
+  ...flow,
+  reason: `the run was ended at 2^60 ps, thirteen days, before it was done; ${flow.reason}`,
+})
+
 export interface WorldRunOptions {
   readonly until: Time
   readonly controller: string
@@ -278,7 +284,7 @@ export class WorldRun implements Run {
       packetsPeak: kernel.pool.alivePeak,
       controllerActions: totals.controllerActions,
       digest: digestOf(flows, unfinished),
-      unfinished,
+      unfinished: simulatedPs + this.start >= TIME_MAX ? unfinished.map(endedByTime) : unfinished,
       deadlock,
       watchdog,
       notes: this.notes(deadlock, this.start + simulatedPs, isStopped && this.until < TIME_MAX ? unfinished : []),
@@ -293,7 +299,11 @@ export class WorldRun implements Run {
     const underWay = cutOff.filter(({ flow }) => world.isUnderWay(flow)).length
     if (underWay > 0) {
       const flows = underWay === 1 ? "a flow that was" : `${underWay} flows that were`
-      notes.push(`the stop time, ${formatTime(this.until)}, cut off ${flows} under way: a later one lets them go on`)
+      const rest = cutOff.length - underWay
+      const others = rest === 0 ? "" : `, and ${rest} more did not finish: each says why`
+      notes.push(
+        `the stop time, ${formatTime(this.until)}, cut off ${flows} under way: a later one lets them go on${others}`,
+      )
     }
     if (world.flows.count === 0) notes.push("there are no flows: nothing was simulated but an idle network")
     if (deadlock !== null) {

@@ -56,6 +56,19 @@ it("a run ends where times can no longer be put in order, and says so", () => {
   expect(outcome.unfinished).toHaveLength(1)
   expect(outcome.simulatedPs).toBe(2 ** 60)
   expect(outcome.notes.join()).toContain("ended at 2^60 ps")
+  expect(outcome.unfinished[0]?.reason).toMatch(
+    /^the run was ended at 2\^60 ps, thirteen days, before it was done; waiting/,
+  )
+})
+
+it("a stop time says how many it cut off, and how many more did not finish", () => {
+  const flow = { source: 0, destination: 1, size: 1e6 }
+  const late = { ...flow, start: 2e6 }
+  const { outcome } = runFlows({ graph: star(2), controller: lineRate }, [flow, late, late], 1e6)
+  expect(outcome.unfinished).toHaveLength(3)
+  expect(outcome.notes).toContain(
+    "the stop time, 1us, cut off a flow that was under way: a later one lets them go on, and 2 more did not finish: each says why",
+  )
 })
 
 describe("default timeouts", () => {

@@ -88,10 +88,16 @@ const exported = (
   if (own !== undefined) return fieldsOf(own)
   const [field, make] = typeof module.default === "function" ? ["default", module.default] : ["make", module.make]
   if (typeof make !== "function") {
+    if (module.default !== undefined) {
+      throw new ControllerModuleError(
+        `${file}: export default: found ${shown(module.default)}, expected a controller`,
+        MODULE,
+      )
+    }
     const names = Object.keys(module)
     throw new ControllerModuleError(
       `${file}: found ${names.length === 0 ? "no exports" : `the exports ${names.map(exportName).join(", ")}`}, expected a controller`,
-      "export default { name, needs, make(now, path) }, or a function make(options) that returns one",
+      MODULE,
     )
   }
   let made: unknown
@@ -103,8 +109,15 @@ const exported = (
   if (isFactory(made)) return fieldsOf(made)
   throw new ControllerModuleError(
     `${file}: ${field}(options) returned ${shown(made)}, expected { name, needs, make(now, path) }`,
+    isPromise(made) ? NOT_ASYNC : undefined,
   )
 }
+
+const MODULE = "export default { name, needs, make(now, path) }, or a function make(options) that returns one"
+const NOT_ASYNC = "nothing here waits for it: write the function without async"
+
+const isPromise = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && "then" in value && typeof value.then === "function"
 
 const isFactory = (value: unknown): value is ControllerFactory =>
   typeof value === "object" && value !== null && "make" in value && typeof value.make === "function"
@@ -123,6 +136,7 @@ const shown = (value: unknown): string => {
   if (value === undefined) return "nothing"
   if (typeof value === "function") return "a function"
   if (typeof value === "number") return String(value)
+  if (isPromise(value)) return "a Promise"
   try {
     const text = JSON.stringify(value) ?? typeof value
     return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text
@@ -186,19 +200,20 @@ class WatchedController implements Controller {
     if (typeof inner !== "object" || inner === null) {
       throw this.fault(`make returned ${shown(inner)}, expected a controller`, now)
     }
+    if (isPromise(inner)) throw this.fault(`make returned a Promise, expected a controller; ${NOT_ASYNC}`, now)
     for (const name of methods) {
       if (typeof (inner as Record<string, unknown>)[name] === "function") continue
       throw this.fault(`it has no ${name}, expected a function`, now)
     }
-    this.check(now, false)
+    this.check(now)
   }
 
   private fault(what: string, now: Time): ControllerFault {
     return new ControllerFault(what, this.flow, now)
   }
 
-  /** Passes an answer on when it is one, and what was set can be. */
-  private check(now: Time, acted: boolean): boolean {
+  /** Whether what was set can be. */
+  private check(now: Time): void {
     const { window, rate, nextTimer } = this.inner
     if (typeof window !== "number" || typeof rate !== "number" || typeof nextTimer !== "number") {
       const name = quantities.find((quantity) => typeof this.inner[quantity] !== "number")!
@@ -214,10 +229,15 @@ class WatchedController implements Controller {
     this.window = window
     this.rate = rate
     this.nextTimer = nextTimer
-    if (typeof acted !== "boolean") {
-      throw this.fault(`a callback returned ${shown(acted)}, expected true when it set rate or window, else false`, now)
-    }
-    return acted
+  }
+
+  /** Passes an answer on when it is one, and what was set can be. */
+  private answered(now: Time, callback: string, acted: boolean): boolean {
+    this.check(now)
+    if (typeof acted === "boolean") return acted
+    const advice = isPromise(acted) ? `; ${NOT_ASYNC}` : ""
+    const expected = `expected true when it set rate or window, else false${advice}`
+    throw this.fault(`${callback} returned ${shown(acted)}, ${expected}`, now)
   }
 
   /** What a callback threw; faults of our own pass. */
@@ -228,8 +248,10 @@ class WatchedController implements Controller {
 
   onSent(now: Time, bytes: number): void {
     try {
-      this.inner.onSent(now, bytes)
-      this.check(now, false)
+      const answer: unknown = this.inner.onSent(now, bytes)
+      // Nothing is asked of it, but what it does later nobody sees.
+      if (isPromise(answer)) throw this.fault(`onSent returned a Promise, expected nothing; ${NOT_ASYNC}`, now)
+      this.check(now)
     } catch (error) {
       throw this.failed("onSent", error, now)
     }
@@ -237,7 +259,7 @@ class WatchedController implements Controller {
 
   onAck(now: Time, ack: Ack): boolean {
     try {
-      return this.check(now, this.inner.onAck(now, ack))
+      return this.answered(now, "onAck", this.inner.onAck(now, ack))
     } catch (error) {
       throw this.failed("onAck", error, now)
     }
@@ -245,7 +267,7 @@ class WatchedController implements Controller {
 
   onCnp(now: Time): boolean {
     try {
-      return this.check(now, this.inner.onCnp(now))
+      return this.answered(now, "onCnp", this.inner.onCnp(now))
     } catch (error) {
       throw this.failed("onCnp", error, now)
     }
@@ -253,7 +275,7 @@ class WatchedController implements Controller {
 
   onLoss(now: Time, timeout: boolean): boolean {
     try {
-      return this.check(now, this.inner.onLoss(now, timeout))
+      return this.answered(now, "onLoss", this.inner.onLoss(now, timeout))
     } catch (error) {
       throw this.failed("onLoss", error, now)
     }
@@ -262,7 +284,7 @@ class WatchedController implements Controller {
   onTimer(now: Time, timer: number): boolean {
     this.countTimer(now)
     try {
-      const acted = this.check(now, this.inner.onTimer(now, timer))
+      const acted = this.answered(now, "onTimer", this.inner.onTimer(now, timer))
       const { nextTimer } = this
       if (nextTimer < now) throw this.fault(`its nextTimer is ${nextTimer} ps, ${now - nextTimer} ps ago`, now)
       return acted

@@ -52,6 +52,41 @@ describe("exports that are no controller", () => {
   })
 })
 
+describe("what is no module of a controller, or is one that does not wait", () => {
+  it.each<readonly [string, Readonly<Record<string, unknown>>, string]>([
+    ["a number", { default: 5 }, "mine.ts: export default: found 5, expected a controller"],
+    ["a text", { default: "hpcc" }, 'mine.ts: export default: found "hpcc", expected a controller'],
+    ["fields", { default: { name: "mine" } }, 'mine.ts: export default: found {"name":"mine"}, expected a controller'],
+    [
+      "async",
+      { default: async () => factory() },
+      "mine.ts: default(options) returned a Promise, expected { name, needs",
+    ],
+  ])("%s", (_, module, message) => {
+    expect(() => userController(module, "mine.ts")).toThrow(message)
+  })
+
+  const asynchronous = async (): Promise<boolean> => true
+  it.each([
+    ["onSent", (one: Controller) => one.onSent(0, 1), "expected nothing"],
+    ["onAck", (one: Controller) => one.onAck(0, {} as never), "expected true when it set rate or window"],
+    ["onCnp", (one: Controller) => one.onCnp(0), "expected true when"],
+    ["onLoss", (one: Controller) => one.onLoss(0, false), "expected true when"],
+    ["onTimer", (one: Controller) => one.onTimer(0, 0), "expected true when"],
+  ] as const)("%s that is async is named", (callback, call, expected) => {
+    const one = made({ [callback]: asynchronous })
+    expect(() => call(one)).toThrow(`${callback} returned a Promise, ${expected}`)
+    expect(() => call(one)).toThrow("nothing here waits for it: write the function without async")
+  })
+
+  it("a make that is async is named", () => {
+    const mine = { ...factory(), make: async () => steady }
+    expect(() => userController({ default: mine as never }, "mine.ts").make(0, path)).toThrow(
+      "make returned a Promise, expected a controller",
+    )
+  })
+})
+
 describe("a user's controller", () => {
   it("may set a timer every nanosecond for ever, and at one moment several times", () => {
     const one = made({})
