@@ -5,6 +5,7 @@ import { INCASTS, ONE_INCAST } from "./streams.ts"
 import { WorkloadError } from "./WorkloadError.ts"
 import {
   byStart,
+  byStartSteps,
   type CommonOptions,
   commonOf,
   labels,
@@ -171,5 +172,5 @@ export function* randomIncastSteps(options: RandomIncastOptions): Steps<Array<Wo
       flows.push(flowOf(hosts[sender]!, hosts[position]!, sizes.bytesAt(random.next()), begin, priority))
     }
   }
-  return byStart(flows)
+  return yield* byStartSteps(flows)
 }

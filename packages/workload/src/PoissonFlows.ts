@@ -3,7 +3,7 @@ import type { SizeDistribution } from "./SizeDistribution.ts"
 import { finished, STEP_FLOWS, type Steps } from "./Steps.ts"
 import { WorkloadError } from "./WorkloadError.ts"
 import {
-  byStart,
+  byStartSteps,
   type CommonOptions,
   commonOf,
   labels,
@@ -75,5 +75,5 @@ export function* poissonSteps(options: PoissonOptions): Steps<Array<WorkloadFlow
       if (flows.length % STEP_FLOWS === 0) yield undefined
     }
   }
-  return byStart(flows)
+  return yield* byStartSteps(flows)
 }

@@ -1,4 +1,5 @@
 import { formatTime, Random } from "@rdmakit/units"
+import { STEP_FLOWS, type Steps } from "./Steps.ts"
 import { WorkloadError } from "./WorkloadError.ts"
 
 /** What a host is to send: one message, a flow of its own. */
@@ -34,6 +35,33 @@ export const NODES_MAX = 65_536
 
 /** Sorts by start, in place; flows of equal start keep their order. */
 export const byStart = (flows: Array<WorkloadFlow>): Array<WorkloadFlow> => flows.sort((a, b) => a.startPs - b.startPs)
+
+/** The same in steps: pieces are sorted, and then merged two by two. The list is used up. */
+export function* byStartSteps(flows: Array<WorkloadFlow>): Steps<Array<WorkloadFlow>> {
+  for (let at = 0; at < flows.length && flows.length > STEP_FLOWS; at += STEP_FLOWS) {
+    const piece = byStart(flows.slice(at, at + STEP_FLOWS))
+    for (let i = 0; i < piece.length; i++) flows[at + i] = piece[i]!
+    yield undefined
+  }
+  if (flows.length <= STEP_FLOWS) return byStart(flows)
+  let from = flows
+  let to: Array<WorkloadFlow> = Array.from(flows)
+  for (let width = STEP_FLOWS; width < flows.length; width *= 2) {
+    for (let first = 0; first < from.length; first += 2 * width) {
+      const middle = Math.min(first + width, from.length)
+      const end = Math.min(first + 2 * width, from.length)
+      let [left, right] = [first, middle]
+      for (let at = first; at < end; at++) {
+        // Of equal starts the earlier keeps its place.
+        const isLeft = left < middle && (right === end || from[left]!.startPs <= from[right]!.startPs)
+        to[at] = isLeft ? from[left++]! : from[right++]!
+        if (at % STEP_FLOWS === 0) yield undefined
+      }
+    }
+    ;[from, to] = [to, from]
+  }
+  return from
+}
 
 /**
  * Several workloads at once, by start; of equal starts the earlier list comes first.

@@ -19,6 +19,8 @@ import {
   WorkloadError,
   type WorkloadFlow,
 } from "../src/index.ts"
+import { finished } from "../src/Steps.ts"
+import { byStart, byStartSteps } from "../src/WorkloadFlow.ts"
 
 const sizes = fixedSize(1000)
 const pairs = (flows: ReadonlyArray<WorkloadFlow>) => flows.map(({ source, destination }) => [source, destination])
@@ -148,6 +150,17 @@ test("what is made in steps is what is made at once, a step for every hundred th
     for (; step.done !== true; step = steps.next()) yields++
     expect(step.value).toEqual(flows)
     expect(yields).toBeGreaterThanOrEqual(Math.floor(flows.length / (1.1 * STEP_FLOWS)))
-    expect(yields).toBeLessThanOrEqual(Math.floor(flows.length / STEP_FLOWS))
+  }
+})
+
+test("flows are sorted in steps as at once, those of equal start in their order", () => {
+  let state = 1
+  const flows = Array.from({ length: 3.5 * STEP_FLOWS }, (_, source): WorkloadFlow => {
+    state = (state * 48_271) % 2_147_483_647
+    return { source, destination: 0, sizeBytes: 1, startPs: state % 1000, priority: 3, destinationPort: 100 }
+  })
+  expect(finished(byStartSteps([...flows]))).toEqual(byStart([...flows]))
+  for (const length of [0, 1, STEP_FLOWS, STEP_FLOWS + 1]) {
+    expect(finished(byStartSteps(flows.slice(0, length)))).toEqual(byStart(flows.slice(0, length)))
   }
 })
