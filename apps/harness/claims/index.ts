@@ -13,7 +13,7 @@ import { loss12, loss100 } from "./loss.ts"
 import { octets1500, octets4200 } from "./octets.ts"
 import { overlay } from "./overlay.ts"
 import { pintGoodput, pintSampling } from "./pint.ts"
-import { collapse, parameters, remedies } from "./remedies.ts"
+import { collapse, collisions, parameters, remedies } from "./remedies.ts"
 import { srd2, srd3, srd4 } from "./srd-incast.ts"
 import { srd6, srd6Fifty, srd6Full, srd6Hundred, srdPaths, srdReroute } from "./srd-paths.ts"
 import { traits } from "./traits.ts"
@@ -41,6 +41,7 @@ export const figures: ReadonlyArray<Figure> = [
   pintSampling,
   collapse,
   remedies,
+  collisions,
   parameters,
   srd2,
   srd3,

@@ -1,4 +1,4 @@
-import type { Claim, Figure, ScenarioPart, System } from "../src/Claim.ts"
+import type { Claim, Figure, ScenarioPart, Statistic, System } from "../src/Claim.ts"
 
 /** DCQCN that no switch ever tells of congestion: every flow at line rate, from its first packet to its last. */
 const withoutControl: ScenarioPart = { controller: { name: "dcqcn", preset: "simulation" } }
@@ -91,7 +91,7 @@ export const remedies: Figure = {
   source: "Textbooks of congestion control",
   section: "remedies against congestion",
   about:
-    "16 hosts in four racks at 25 Gb/s, flows of 20 kB at 50 % load and incasts of 12 hosts at 5 %, lossy switches of 512 KiB, go-back-N, no congestion control; then with links of 100 Gb/s, with the route of each flow chosen by the queues, with two flows a receiver at a time, with HPCC, and with half of the flows turned away.",
+    "16 hosts in four racks at 25 Gb/s, flows of 20 kB at 50 % load and incasts of 12 hosts at 5 %, lossy switches of 512 KiB, go-back-N, no congestion control; then with links of 100 Gb/s, with the route of each flow chosen by the queues, with two flows a receiver at a time, with HPCC, and with half of the flows turned away. Routes matter little where incasts wait for their receivers' ports: they matter in `collisions`.",
   scenario: { seed: 1 },
   extents: { quick: { scenario: {}, less: "3 ms" }, full: { scenario: {}, less: "3 ms" } },
   systems: [
@@ -111,6 +111,44 @@ export const remedies: Figure = {
     }),
     claim("all", "completion of all flows, mean", { kind: "completion", at: "mean" }),
   ],
+}
+
+/** Every host to that of its place in the next rack, and again when all is over. */
+const toNextRack: ScenarioPart = {
+  flows: Array.from({ length: 16 * 16 }, (_, index) => ({
+    from: index % 16,
+    to: (index + 4) % 16,
+    size: "1MB",
+    start: `${20 * Math.floor(index / 16)}ms`,
+  })),
+}
+
+export const collisions: Figure = {
+  id: "collisions",
+  title: "Routes by a hash, or by the queues",
+  source: "Textbooks of congestion control",
+  section: "adaptive routing",
+  about:
+    "What routing by the queues is for: 16 hosts in four racks, as many links up from a rack as hosts in it, switches and hosts as in `remedies`. Every host sends 1 MB to one of the next rack, each receiving from one; 16 times. A hash gives some links two flows or three and others none; adaptive routing gives each flow the shortest queue.",
+  scenario: { seed: 1, ...withoutControl, ...toNextRack, topology: links(25).topology },
+  extents: { quick: { scenario: {} }, full: { scenario: {} } },
+  systems: [
+    { name: "ECMP", scenario: { switch: lossy } },
+    { name: "adaptive routing", scenario: { switch: { ...lossy, loadBalancer: "adaptive-flowlet" } } },
+  ],
+  pictures: [{ kind: "completion-distribution", title: "Completion of 1 MB" }],
+  claims: [
+    ["mean", "mean"],
+    ["p95", 0.95],
+  ].map(([id, at]) => ({
+    id: `completion-${id}`,
+    what: `completion of 1 MB, ${id}`,
+    metric: { kind: "completion", at: at as Statistic },
+    unit: "s",
+    mark: "remembered",
+    published: {},
+    order: [["adaptive routing", "ECMP"]],
+  })),
 }
 
 export const parameters: Figure = {

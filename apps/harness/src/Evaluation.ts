@@ -48,8 +48,10 @@ export interface Tally {
   /** Bars of ours, met and missed. */
   readonly met: number
   readonly missed: number
-  /** Pairs of systems that a source tells apart. */
+  /** Pairs of systems that a source tells apart, and that come out further apart than the noise. */
   readonly pairs: number
+  /** Those that come as published, but by no more than the noise. */
+  readonly notShown: number
   /** In the wrong order, for a reason that is known; and without. */
   readonly explained: number
   readonly reversed: number
@@ -86,14 +88,15 @@ const evaluateClaim = (figure: Figure, claim: Claim, runs: ReadonlyArray<Measure
   const names = figure.systems
     .map(({ name }) => name)
     .filter((name) => Object.hasOwn(values, name) && isShown(claim, name))
+  const noise = figure.systems.some(isOverOther) ? undefined : noiseOf(claim.metric)
   return {
     id: `${figure.id}/${claim.id}`,
     claim,
     unit: claim.unit,
     tolerance: toleranceOf(claim.mark),
-    noise: figure.systems.some(isOverOther) ? undefined : noiseOf(claim.metric),
+    noise,
     rows: names.map((system) => rowOf(claim, system, values[system]!, scale)),
-    order: orderOf(claim, values, scale),
+    order: orderOf(claim, values, scale, noise),
   }
 }
 
@@ -145,6 +148,7 @@ export const tallyOf = (figures: ReadonlyArray<EvaluatedFigure>): Tally => {
     met: count("met"),
     missed: count("missed"),
     pairs: claims.reduce((sum, { order }) => sum + order.pairs, 0),
+    notShown: claims.reduce((sum, { order }) => sum + order.notShown.length, 0),
     explained,
     reversed: reversals.length - explained,
   }

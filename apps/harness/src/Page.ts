@@ -58,6 +58,7 @@ const factsHtml = (tally: Tally): string => {
     ["Calibrated", String(tally.calibrated)],
     ["Bars of ours met", `${tally.met} of ${tally.met + tally.missed}`],
     ["Orders right", `${tally.pairs - tally.explained - tally.reversed} of ${tally.pairs}`],
+    ["Orders not shown, below the noise", String(tally.notShown)],
     ["Reversed, explained", String(tally.explained)],
     ["Reversed", String(tally.reversed)],
   ]
@@ -100,6 +101,10 @@ const notesOf = (claims: ReadonlyArray<EvaluatedClaim>): ReadonlyArray<string> =
       ...order.reversals.map(
         ({ lower, higher, reason = "no reason is known" }) =>
           `${claim.id}: ${lower} does not come below ${higher}, as published: ${reason}.`,
+      ),
+      ...order.notShown.map(
+        ([lower, higher]) =>
+          `${claim.id}: ${lower} comes below ${higher}, as published, but by no more than the noise: not shown.`,
       ),
     ]
   })

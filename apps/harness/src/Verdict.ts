@@ -49,21 +49,36 @@ export interface Reversal {
 
 /** Whether systems come in the order that was published. */
 export interface Order {
-  /** Pairs of systems that the source tells apart and that were measured. */
+  /** Pairs of systems that the source tells apart and that were measured, without those that are not shown. */
   readonly pairs: number
   readonly reversals: ReadonlyArray<Reversal>
+  /** Pairs that come as published, by no more than the noise, which says nothing: neither right nor wrong. */
+  readonly notShown: ReadonlyArray<Pair>
 }
+
+/** Two systems, the one that is published as the lower first. */
+export type Pair = readonly [lower: string, higher: string]
 
 /**
  * Checks the order of every two systems whose published numbers differ by more than the tolerance of their mark, and of
- * those that the claim orders in words. Equal numbers are no order.
+ * those that the claim orders in words. Equal numbers are no order, and numbers that differ by no more than the noise (a
+ * share of the lower one) show none; a reversal is one, however small.
  */
-export const orderOf = (claim: Claim, measured: Readonly<Record<string, number>>, scale: Scale): Order => {
+export const orderOf = (
+  claim: Claim,
+  measured: Readonly<Record<string, number>>,
+  scale: Scale,
+  noise: number | undefined,
+): Order => {
   const found = pairsOf(claim).filter((pair) => pair.every((name) => !Number.isNaN(measured[name] ?? Number.NaN)))
   const reversals = found
     .filter(([lower, higher]) => !(measured[lower]! < measured[higher]!))
     .map(([lower, higher]) => ({ lower, higher, reason: reasonOf(claim, lower, higher, scale) }))
-  return { pairs: found.length, reversals }
+  const notShown = found.filter(([lower, higher]) => {
+    const [least, most] = [measured[lower]!, measured[higher]!]
+    return least < most && most <= least * (1 + (noise ?? 0))
+  })
+  return { pairs: found.length - notShown.length, reversals, notShown }
 }
 
 const reasonOf = ({ exceptions = [] }: Claim, a: string, b: string, scale: Scale): string | undefined =>
@@ -71,10 +86,10 @@ const reasonOf = ({ exceptions = [] }: Claim, a: string, b: string, scale: Scale
     ?.reason
 
 /** Pairs of systems that a source tells apart, the lower one first. */
-const pairsOf = ({ published, mark, order = [] }: Claim): ReadonlyArray<readonly [string, string]> => {
+const pairsOf = ({ published, mark, order = [] }: Claim): ReadonlyArray<Pair> => {
   const tolerance = toleranceOf(mark) ?? ORDER_TOLERANCE
   const names = Object.keys(published)
-  const pairs: Array<readonly [string, string]> = []
+  const pairs: Array<Pair> = []
   for (const lower of names) {
     for (const higher of names) {
       const most = boundsOf(published[lower]!)[1]

@@ -39,6 +39,7 @@ export const claimsJson = (figures: ReadonlyArray<EvaluatedFigure>, tally: Tally
       order: {
         pairs: order.pairs,
         reversals: order.reversals.map((each) => ({ ...each, reason: each.reason ?? null })),
+        notShown: order.notShown.map(([lower, higher]) => ({ lower, higher })),
       },
     })),
   })),

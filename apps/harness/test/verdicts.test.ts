@@ -56,11 +56,15 @@ describe("an order", () => {
 
   test("is of systems that lie further apart than the tolerance", () => {
     // 1 and 1.2 are one number to a digitiser; c is above both.
-    expect(orderOf(claim, { a: 3, b: 2, c: 5 }, "quick")).toEqual({ pairs: 2, reversals: [] })
+    expect(orderOf(claim, { a: 3, b: 2, c: 5 }, "quick", undefined)).toEqual({
+      pairs: 2,
+      reversals: [],
+      notShown: [],
+    })
   })
 
   test("has a reversal for each pair the wrong way round, ties included", () => {
-    const { reversals } = orderOf(claim, { a: 5, b: 6, c: 5 }, "quick")
+    const { reversals } = orderOf(claim, { a: 5, b: 6, c: 5 }, "quick", 0.33)
     expect(reversals.map(({ lower, higher }) => [lower, higher])).toEqual([
       ["a", "c"],
       ["b", "c"],
@@ -69,22 +73,32 @@ describe("an order", () => {
 
   test("follows words where there are no numbers", () => {
     const words: Claim = { ...base, order: [["a", "b", "c"]] }
-    expect(orderOf(words, { a: 1, b: 2, c: 3 }, "quick").pairs).toBe(3)
-    expect(orderOf(words, { a: 1, b: 3, c: 2 }, "quick").reversals).toEqual([
+    expect(orderOf(words, { a: 1, b: 2, c: 3 }, "quick", undefined).pairs).toBe(3)
+    expect(orderOf(words, { a: 1, b: 3, c: 2 }, "quick", 0.12).reversals).toEqual([
       { lower: "b", higher: "c", reason: undefined },
     ])
+  })
+
+  test("is not shown by a difference that is no more than the noise", () => {
+    const words: Claim = { ...base, order: [["a", "b"]] }
+    const of = (b: number, noise: number | undefined) => orderOf(words, { a: 100, b }, "quick", noise)
+    expect(of(112, 0.12)).toEqual({ pairs: 0, reversals: [], notShown: [["a", "b"]] })
+    expect(of(113, 0.12)).toEqual({ pairs: 1, reversals: [], notShown: [] })
+    expect(of(101, undefined)).toEqual({ pairs: 1, reversals: [], notShown: [] })
+    // In the wrong order it is wrong, noise or not.
+    expect(of(99, 0.12)).toMatchObject({ pairs: 1, reversals: [{ lower: "a", higher: "b" }], notShown: [] })
   })
 
   test("knows its exceptions, at the scale that they are of", () => {
     const exceptions = [{ systems: ["a", "c"], scale: "quick", reason: "too short" }] as const
     const reasons = (scale: "quick" | "full") =>
-      orderOf({ ...claim, exceptions }, { a: 5, b: 1, c: 4 }, scale).reversals.map(({ reason }) => reason)
+      orderOf({ ...claim, exceptions }, { a: 5, b: 1, c: 4 }, scale, undefined).reversals.map(({ reason }) => reason)
     expect(reasons("quick")).toEqual(["too short"])
     expect(reasons("full")).toEqual([undefined])
   })
 
   test("leaves out systems that were not run", () => {
-    expect(orderOf(claim, { a: 1 }, "quick").pairs).toBe(0)
+    expect(orderOf(claim, { a: 1 }, "quick", undefined).pairs).toBe(0)
   })
 })
 
@@ -123,6 +137,14 @@ describe("an evaluation", () => {
       { system: "a", published: 0.75, measured: 0.75, verdict: "within", reason: undefined },
     ])
     expect(tallyOf(evaluated)).toMatchObject({ numbers: 3, within: 3, outside: 0, pairs: 1, reversed: 0 })
+  })
+
+  test("counts an order below the noise of its metric as not shown", () => {
+    const words: Claim = { ...base, order: [["a", "b"]] }
+    const tally = (b: number) => tallyOf(evaluate([{ figure, claims: [words] }], [run("a", 1), run("b", b)], "quick"))
+    // Slowdown, p95: 12 %.
+    expect(tally(1.1)).toMatchObject({ pairs: 0, notShown: 1, reversed: 0 })
+    expect(tally(1.2)).toMatchObject({ pairs: 1, notShown: 0, reversed: 0 })
   })
 
   test("gives the reason of what is outside", () => {
