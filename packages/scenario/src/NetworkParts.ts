@@ -11,7 +11,7 @@ import type { Ns3FormatError } from "@rdmakit/ns3"
 import type { ControllerFactory } from "@rdmakit/protocol"
 import type { Graph, Ports, Routes } from "@rdmakit/topology"
 import { rcFlows } from "@rdmakit/transport-ib"
-import { bufferFaults } from "./BufferChecks.ts"
+import { bufferFaults, headroomNotes } from "./BufferChecks.ts"
 import type { NamedController } from "./Controllers.ts"
 import { type InputNote, warningAt } from "./InputsRefused.ts"
 import { controllerOf } from "./ScenarioControllers.ts"
@@ -92,6 +92,7 @@ export const networkParts = (
     const demand = bufferDemand(graph, ports, switches, flows)
     const context = { section: switchSection, transport: transportSection, ports, frames: flows, document }
     faults.push(...bufferFaults(switches.bufferBytes ?? BUFFER_BYTES, demand, context))
+    notes.push(...headroomNotes(graph, context))
   }
   const recovery = carrier === undefined ? (transportSection.recovery ?? "go-back-n") : undefined
   notes.push(...orderNotes(switchSection, recovery, controller, { graph, routes }, document))

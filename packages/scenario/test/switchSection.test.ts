@@ -234,3 +234,30 @@ describe("routes that can deadlock", () => {
     expect(await warnings(tree)).toEqual([])
   })
 })
+
+describe("headroom", () => {
+  // 16 to 1: more comes after a pause than 100 bytes hold.
+  const incast = (fields: string) => `topology: { builder: star, hosts: 17 }
+flows: [{ from: 0..15, to: 16, size: 200KB }]
+controller: { name: dcqcn }
+switch: { buffer: 1MiB, ${fields} }`
+
+  it("less than comes after a pause has a warning with what does, and drops", async () => {
+    const inputs = await load(incast("headroom: 100"))
+    // 2 · 1 us · 100 Gb/s, three frames of 1,048 bytes and the pause frame of 43.
+    const text = "warning a link of 100Gbps and 1us brings 28187 bytes after a pause"
+    expect(inputs.notes.map(({ kind, text: said }) => `${kind} ${said}`)).toEqual([expect.stringContaining(text)])
+    expect(runToEnd(new ScenarioSimulation(inputs)).dropsByReason["ingress-full"]).toBeGreaterThan(0)
+  })
+
+  it("as much has none, and drops nothing", async () => {
+    const inputs = await load(incast("headroom: 28187"))
+    expect(inputs.notes).toEqual([])
+    expect(runToEnd(new ScenarioSimulation(inputs)).dropsByReason).toEqual({})
+    expect((await load(incast("headroom: 28186"))).notes).toHaveLength(1)
+  })
+
+  it("of a lossy switch none is asked for", async () => {
+    expect((await load(incast("lossless: false, headroom: 100"))).notes).toEqual([])
+  })
+})
