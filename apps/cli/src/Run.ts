@@ -5,6 +5,8 @@ import {
   flowsCsvPieces,
   type KernelName,
   KernelRefused,
+  LINKS_FILE,
+  LinkTable,
   Ns3Simulation,
   ns3OutputNames,
   type Run,
@@ -63,12 +65,14 @@ export const run = (input: RunInput) =>
     const simulation = yield* simulationOf(inputs, input, folder.staging)
     const capture = captured === undefined ? undefined : yield* captureOf(simulation.run, captured, folder.staging)
     const recorder = recorderOf(simulation.run, wanted)
+    const links = new LinkTable(simulation.run, recorder)
     const outcome = yield* execute(simulation.run)
     capture?.finish()
     for (const [file, text] of simulation.texts()) yield* files.writeFileString(path.join(folder.staging, file), text)
     yield* writePieces(files, path.join(folder.staging, FLOWS_FILE), flowsCsvPieces(outcome))
+    yield* writePieces(files, path.join(folder.staging, LINKS_FILE), links.pieces(outcome))
     yield* writeResults(folder.staging, wanted, { ...wordsOf(inputs, path), outcome, recorder })
-    const names = { flows: FLOWS_FILE, ...more, ...simulation.names }
+    const names = { flows: FLOWS_FILE, links: LINKS_FILE, ...more, ...simulation.names }
     const summary = summaryOf(inputs, outcome, cost(), names)
     yield* files.writeFileString(path.join(folder.staging, SUMMARY_FILE), `${JSON.stringify(summary, null, 2)}\n`)
     yield* folder.publish
@@ -113,7 +117,7 @@ const tooLarge = ({ message }: PoolExhausted) =>
 /** Names of every file that a run writes. */
 const outputsOf = (inputs: Inputs, results: ReadonlyArray<string>): ReadonlyArray<string> => {
   const own = inputs.kind === "ns3" ? Object.values(ns3OutputNames(inputs.ns3.configFile)) : []
-  return [FLOWS_FILE, SUMMARY_FILE, ...results, ...own.filter((name) => name !== "")]
+  return [FLOWS_FILE, LINKS_FILE, SUMMARY_FILE, ...results, ...own.filter((name) => name !== "")]
 }
 
 /** Refuses a folder in which an output would take the place of an input, or of another. */

@@ -24,11 +24,23 @@ describe("what a run writes", () => {
   test("a page and a table of flows, unless told otherwise", async () => {
     const usual = await ran([])
     expect(usual.code).toBe(0)
-    expect(filesIn(usual.folder)).toEqual(["flows.csv", "report.html", "summary.json"])
-    expect(usual.summary().files).toEqual({ flows: "flows.csv", report: "report.html" })
+    expect(filesIn(usual.folder)).toEqual(["flows.csv", "links.csv", "report.html", "summary.json"])
+    expect(usual.summary().files).toEqual({ flows: "flows.csv", links: "links.csv", report: "report.html" })
     const without = await ran(["--no-report"])
-    expect(filesIn(without.folder)).toEqual(["flows.csv", "summary.json"])
-    expect(without.summary().files).toEqual({ flows: "flows.csv" })
+    expect(filesIn(without.folder)).toEqual(["flows.csv", "links.csv", "summary.json"])
+    expect(without.summary().files).toEqual({ flows: "flows.csv", links: "links.csv" })
+  })
+
+  test("a table of links, with queues where they are sampled", async () => {
+    const [usual, without] = [await ran([]), await ran(["--no-report"])]
+    const [header, ...rows] = usual.textOf("links.csv").trimEnd().split("\n")
+    expect(header).toMatch(/^from,to,interface,rate_bps,sent_bytes,use_fraction,paused_ps,queue_p50_bytes,/)
+    expect(rows.map((row) => row.split(",").slice(0, 3).join())).toEqual(
+      [0, 1, 2, 3, 4].flatMap((host) => [`${host},5,1`, `5,${host},${host + 1}`]),
+    )
+    // 100 packets of 1,090 B from each of four hosts.
+    expect(rows.at(-1)).toMatch(/^5,4,5,100000000000,436000,0\.\d{6},0,\d+,\d+,\d+$/)
+    expect(without.textOf("links.csv").trimEnd().split("\n")[10]).toBe(rows.at(-1)!.replace(/(,\d+){3}$/, ",,,"))
   })
 
   test("what is recorded changes nothing about the run", async () => {
@@ -43,11 +55,11 @@ describe("what a run writes", () => {
   test("the same page, series and Parquet from the same input, byte for byte", async () => {
     const args = ["--parquet", "--series", "rate,window,queue"]
     const [a, b] = [await ran(args), await ran(args)]
-    const names = ["flows.csv", "flows.parquet", "queue.csv", "rate.csv", "report.html", "window.csv"]
-    expect(filesIn(a.folder)).toEqual([...names.slice(0, 5), "summary.json", "window.csv"])
+    const names = ["flows.csv", "flows.parquet", "links.csv", "queue.csv", "rate.csv", "report.html", "window.csv"]
+    expect(filesIn(a.folder)).toEqual([...names.slice(0, 6), "summary.json", "window.csv"])
     for (const name of names) expect(readFileSync(join(a.folder, name))).toEqual(readFileSync(join(b.folder, name)))
     expect(a.summary().files).toEqual({
-      ...{ flows: "flows.csv", parquet: "flows.parquet", report: "report.html" },
+      ...{ flows: "flows.csv", links: "links.csv", parquet: "flows.parquet", report: "report.html" },
       ...{ rate: "rate.csv", window: "window.csv", queue: "queue.csv" },
     })
   })
@@ -72,7 +84,7 @@ describe("what a run writes", () => {
     const { cwd, folder } = await ran(["--series", "rate", "--parquet"])
     expect(filesIn(folder)).toContain("rate.csv")
     await ran(["--no-report"], cwd)
-    expect(filesIn(folder)).toEqual(["flows.csv", "summary.json"])
+    expect(filesIn(folder)).toEqual(["flows.csv", "links.csv", "summary.json"])
   })
 })
 

@@ -56,7 +56,13 @@ describe("run", () => {
     expect(summary).toMatchObject({
       ...{ input: "pfcdemo/timely.config.txt", partial: false, seed: 0, flowsTotal: 16, flowsFinished: 16 },
       ...{ packetHops: 64000, pfcPauses: 179, dropsByReason: {}, unfinished: [] },
-      files: { fct: "timely.fct.txt", pfc: "timely.pfc.txt", qlen: "timely.qlen.txt", flows: "flows.csv" },
+      files: {
+        fct: "timely.fct.txt",
+        pfc: "timely.pfc.txt",
+        qlen: "timely.qlen.txt",
+        flows: "flows.csv",
+        links: "links.csv",
+      },
     })
     expect(summary.pfcPauseFraction).toBeGreaterThan(0)
     for (const key of ["events", "cpuSeconds", "wallSeconds", "peakRssBytes"]) expect(summary[key]).toBeGreaterThan(0)
@@ -87,7 +93,7 @@ describe("run", () => {
     expect(written).toEqual([
       "flows.csv",
       ...["hpcc.fct.txt", "hpcc.pfc.txt", "hpcc.qlen.txt", "hpcc.tr"],
-      "report.html",
+      ...["links.csv", "report.html"],
       "summary.json",
     ])
     expect(filesIn(cwd).filter((name) => name.includes("unfinished"))).toEqual([])

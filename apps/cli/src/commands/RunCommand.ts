@@ -81,9 +81,9 @@ export const runCommand = Command.make(
   Command.withDescription(
     `Runs a config of the HPCC simulator, or a scenario (.yaml, .yml, .json), and
   writes a folder of results: report.html, a page to look at; flows.csv, a line
-  for each flow; summary.json; what was asked for besides (flows.parquet,
-  rate.csv, window.csv, queue.csv, captures); and, of a config, the simulator's output
-  files under their base names.
+  for each flow; links.csv, a line for each direction of each link; summary.json;
+  what was asked for besides (flows.parquet, rate.csv, window.csv, queue.csv,
+  captures); and, of a config, the simulator's output files under their base names.
   Paths in the file are looked for in the working directory, then in the file's
   folder, then in its parent.
 
