@@ -24,7 +24,7 @@ const LONG = {
   "DCQCN, IRN": { quick: SHORT, full: OTHERS },
   all: { quick: SHORT },
 } as const
-const HUNDREDS = "go-back-N loses hundreds of times the ideal here, not thousands: why is not known"
+const HUNDREDS = "unexplained: with go-back-N flows take hundreds of times their time alone here, not thousands"
 
 const slowdown = (
   id: string,

@@ -38,7 +38,7 @@ export const claimsPage = (
 <body>
 <header>
 <h1>Published claims, measured</h1>
-<p>${scale === "quick" ? "The quick set: the networks of the sources, in less simulated time. rdmakit claims --full runs longer." : "The full set."} A number that was read in its source is within when it is 10 % off at most, one digitised from a picture 25 %; of remembered ones only the order counts. Where sources have words alone there is a bar of ours, and no number is published. Noise is how far the public HPCC simulator is from itself under other seeds.</p>
+<p>${scale === "quick" ? "The quick set: less simulated time than the sources have, and for some figures a smaller network, which each says. rdmakit claims --full runs longer." : "The full set."} A number that was read in its source is within when it is 10 % off at most, one digitised from a picture 25 %; of remembered ones only the order counts. Where sources have words alone there is a bar of ours, and no number is published. Noise is how far the public HPCC simulator is from itself under other seeds.</p>
 ${factsHtml(tally)}
 </header>
 <main>
