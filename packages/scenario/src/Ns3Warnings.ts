@@ -11,6 +11,7 @@ import {
   switchFlags,
 } from "@rdmakit/ns3"
 import { type Graph, Ports, Routes } from "@rdmakit/topology"
+import { formatRate } from "@rdmakit/units"
 import type { InputNote } from "./InputsRefused.ts"
 import { ns3HeadroomBytes } from "./Ns3Checks.ts"
 import { LINK_DOWN_FROM_PS, linkBetween, ns3Routes } from "./Ns3Mode.ts"
@@ -92,6 +93,13 @@ export const flowWarnings = (
     const endless = indices.filter((flow) => flows.sizeBytes[flow]! % config.l2ChunkBytes !== 0).length
     const text = `a flow whose size is no multiple of L2_CHUNK_SIZE, ${config.l2ChunkBytes}, never ends, as in the simulator: ${flowsText(endless)}`
     if (endless > 0) warn(entries.get("L2_BACK_TO_ZERO"), text)
+    const stuck = `acknowledgements count whole chunks of ${config.l2ChunkBytes} bytes: a flow whose window (HAS_WIN) falls below one waits for ever, as in the simulator`
+    if (config.hasWindow) warn(entries.get("L2_BACK_TO_ZERO"), stuck)
+  }
+  const crossed = [...config.kminBytes].find(([rate, kmin]) => kmin > (config.kmaxBytes.get(rate) ?? Infinity))
+  if (crossed !== undefined && config.ecnEnabled) {
+    const text = `at ${formatRate(crossed[0])} Kmin is above Kmax: all is marked above Kmax and nothing below, as in the simulator`
+    warn(entries.get("KMIN_MAP"), text)
   }
   if (config.linkDown !== undefined && LINK_DOWN_FROM_PS + config.linkDown.afterPs >= config.stopNs * 1000) {
     warn(entries.get("LINK_DOWN"), "no effect: the run has ended by then, see SIMULATOR_STOP_TIME")

@@ -113,6 +113,19 @@ describe("loadNs3Inputs", () => {
     expect(files).toEqual({ topology: "mix/topology.txt", flows: "flow.txt", trace: "" })
   })
 
+  it("warns of windows below a chunk, and of marking thresholds the wrong way round", async () => {
+    const keys = "HAS_WIN 1\nL2_BACK_TO_ZERO 1\nL2_CHUNK_SIZE 1000\nENABLE_QCN 1\nKMIN_MAP 1 1000000000 500\n"
+    const { notes } = await accepted({
+      config: `${CONFIG}${keys}KMAX_MAP 1 1000000000 400\nPMAX_MAP 1 1000000000 0.2\n`,
+    })
+    const warnings = notes.filter(({ kind }) => kind === "warning").map(({ text }) => text)
+    expect(warnings).toEqual([
+      expect.stringContaining("a flow whose size is no multiple of L2_CHUNK_SIZE, 1000, never ends"),
+      expect.stringMatching(/^L2_BACK_TO_ZERO: acknowledgements count whole chunks of 1000 bytes/),
+      "KMIN_MAP: at 1Gbps Kmin is above Kmax: all is marked above Kmax and nothing below, as in the simulator",
+    ])
+  })
+
   it("warns of keys without effect, once each, and of flows that a key keeps from ending", async () => {
     const keys =
       "DATA_RATE 1Gb/s\nEWMA_GAIN 0.1\nLINK_DOWN 10 0 3\nL2_BACK_TO_ZERO 1\nL2_CHUNK_SIZE 4000\nEWMA_GAIN 0.2\n"
@@ -127,6 +140,7 @@ describe("loadNs3Inputs", () => {
         15,
         "L2_BACK_TO_ZERO: a flow whose size is no multiple of L2_CHUNK_SIZE, 4000, never ends, as in the simulator: 2 flows",
       ],
+      ["warning", 15, expect.stringContaining("a flow whose window (HAS_WIN) falls below one waits for ever")],
       [
         "warning",
         14,
