@@ -2,10 +2,12 @@
 import { getHeapStatistics, setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 
-/** Of the heap: beside what is alive, the results of a run and what is not yet collected have to lie there. */
+/** Of the heap: what is not yet collected has to lie there too. */
 const HEAP_SHARE = 0.75
+/** What may be alive in the midst of a run: its results have to lie beside it. */
+const ALIVE_SHARE = 0.65
 /** When this much is taken it is time to look how much of it is alive. */
-const LOOK_SHARE = 0.8
+const LOOK_SHARE = 0.75
 
 /** What V8 counts for young objects, three rooms of at most 64 MiB: when those that stay fill the rest it is over. */
 const YOUNG_BYTES = 3 * 64 * 1024 * 1024
@@ -22,7 +24,7 @@ export const memoryBytes = (): number => HEAP_SHARE * heapLimitBytes()
 export const isMemoryEnding = (limitBytes = heapLimitBytes()): boolean => {
   if (getHeapStatistics().used_heap_size < LOOK_SHARE * limitBytes) return false
   collect()
-  return getHeapStatistics().used_heap_size >= HEAP_SHARE * limitBytes
+  return getHeapStatistics().used_heap_size >= ALIVE_SHARE * limitBytes
 }
 
 const collect = (): void => {

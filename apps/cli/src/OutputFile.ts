@@ -84,7 +84,9 @@ export const makeFolder = (
     if (yield* files.exists(folder)) return
     yield* makeFolder(files, path, path.dirname(folder))
     // Another may have made it meanwhile.
-    yield* files.makeDirectory(folder, { recursive: true })
+    yield* Effect.catch(files.makeDirectory(folder), (error) =>
+      Effect.flatMap(files.exists(folder), (isThere) => (isThere ? Effect.void : Effect.fail(error))),
+    )
   })
 
 /**

@@ -213,10 +213,10 @@ const steppedThrough = Effect.fnUntraced(function* (
     })
   const made = yield* tried(make)
   if (!("next" in made)) return made
-  for (let flows = STEP_FLOWS; ; flows += STEP_FLOWS) {
+  for (;;) {
     const step = yield* tried(() => made.next())
     if (step.done === true) return step.value
-    if (tooMany !== undefined && flows > tooMany.flowsMax) return yield* Effect.fail(tooMany.fault)
+    if (tooMany !== undefined && step.value > tooMany.flowsMax) return yield* Effect.fail(tooMany.fault)
     yield* Effect.yieldNow
   }
 })

@@ -16,7 +16,7 @@ export interface NamedTransport {
   readonly controller: ControllerFactory
   /** How switches choose among next hops where a scenario does not say. Default: as ever. */
   readonly loadBalancer?: BalancerName
-  /** Heap of a flow from its start to its end, bytes, as measured: of how many a process has room for. */
+  /** Heap of a flow from its start to its end and in the results, bytes, as measured: of how many a process has room for. */
   readonly flowBytes: number
   /**
    * @param hops switches on the longest path
@@ -61,7 +61,7 @@ export const transports: ReadonlyMap<string, NamedTransport> = new Map<string, N
         ...streamOptions,
       },
       controller: tcp({ variant: "cubic" }),
-      flowBytes: 5800,
+      flowBytes: 6500,
       make: ({ overlay = "none", ...options }, controller) => {
         const given = { ...options, controller } as TcpTransportOptions
         if (overlay === "none") return tcpFlows(tcpConfig(given))
@@ -75,7 +75,7 @@ export const transports: ReadonlyMap<string, NamedTransport> = new Map<string, N
     {
       options: { ipMtuBytes: "size", telemetryBytes: "size", ...streamOptions },
       controller: tcp({ variant: "cubic" }),
-      flowBytes: 5800,
+      flowBytes: 6500,
       make: (options, controller) => iwarpFlows({ ...options, controller } as IwarpFlowOptions),
     },
   ],
@@ -93,7 +93,7 @@ export const transports: ReadonlyMap<string, NamedTransport> = new Map<string, N
         ackEvery: "number",
       },
       controller: hpccFamily({ variant: "rtt" }),
-      flowBytes: 5800,
+      flowBytes: 6500,
       make: (options, controller) => erdmaFlows({ ...options, controller } as ErdmaOptions),
     },
   ],
@@ -114,7 +114,7 @@ export const transports: ReadonlyMap<string, NamedTransport> = new Map<string, N
         ecn: "number",
       },
       controller: srd(),
-      flowBytes: 2900,
+      flowBytes: 3600,
       // Under a hash of the flow all its paths would be one.
       loadBalancer: "entropy",
       make: (options, controller) => srdFlows(srdConfig({ ...options, controller } as SrdOptions)),

@@ -21,21 +21,21 @@ describe("flows that memory has no room for are refused", () => {
     [
       "of one entry",
       `flows: [${at} }]`,
-      'flows[0]: found "300 flows that begin at the same moment", expected at most 263',
+      'flows[0]: found "300 flows that begin at the same moment", expected at most 192',
     ],
     [
       "of two",
       `flows: [${at.replace("2", "0")} }, ${at.replace("0..2", "0..1")} }]`,
-      "expected at most 263, for each takes 1900 bytes",
+      "expected at most 192, for each takes 2600 bytes",
     ],
     [
       "of another transport",
       `transport: { name: tcp }\nflows: [${at.replace("0..2", "0")} }]`,
-      "at most 86, for each takes 5800",
+      "at most 76, for each takes 6500",
     ],
     [
       "in all",
-      `flows: [${Array.from({ length: 9 }, (_, i) => `${at.replace("0..2", "0..1")}, start: ${i}us }`)}]`,
+      `flows: [${Array.from({ length: 17 }, (_, i) => `${at.replace("0..2", "0")}, start: ${i}us }`)}]`,
       "at most 1666 flows in all; the process has no memory for more",
     ],
     [
@@ -50,7 +50,7 @@ describe("flows that memory has no room for are refused", () => {
 
   it("as many as there is room for load", async () => {
     const flows = `flows: [${at} }, ${at}, start: 1us }]`
-    expect(await loadedWith(600_000, flows)).toEqual(Result.succeed(600))
+    expect(await loadedWith(800_000, flows)).toEqual(Result.succeed(600))
   })
 })
 

@@ -162,7 +162,7 @@ export function* randomIncastSteps(options: RandomIncastOptions): Steps<Array<Wo
   for (let atPs = arrivals.exponential(meanGapPs); atPs < durationPs; atPs += arrivals.exponential(meanGapPs)) {
     if (flows.length > stepped + STEP_FLOWS) {
       stepped = flows.length
-      yield undefined
+      yield flows.length
     }
     const random = arrivals.fork(event++)
     const position = random.int(hosts.length)

@@ -54,7 +54,7 @@ function* roundsOf(
         priority,
         destinationPort: labels.normal,
       })
-      if (flows.length % STEP_FLOWS === 0) yield undefined
+      if (flows.length % STEP_FLOWS === 0) yield flows.length
     }
   }
   return flows

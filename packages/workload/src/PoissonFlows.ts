@@ -72,7 +72,7 @@ export function* poissonSteps(options: PoissonOptions): Steps<Array<WorkloadFlow
       const wholePs = Math.floor(atPs / NANOSECOND) * NANOSECOND
       const start = startPs + wholePs
       flows.push({ source, destination, sizeBytes, startPs: start, priority, destinationPort: labels.normal })
-      if (flows.length % STEP_FLOWS === 0) yield undefined
+      if (flows.length % STEP_FLOWS === 0) yield flows.length
     }
   }
   return yield* byStartSteps(flows)

@@ -41,7 +41,7 @@ export function* byStartSteps(flows: Array<WorkloadFlow>): Steps<Array<WorkloadF
   for (let at = 0; at < flows.length && flows.length > STEP_FLOWS; at += STEP_FLOWS) {
     const piece = byStart(flows.slice(at, at + STEP_FLOWS))
     for (let i = 0; i < piece.length; i++) flows[at + i] = piece[i]!
-    yield undefined
+    yield flows.length
   }
   if (flows.length <= STEP_FLOWS) return byStart(flows)
   let from = flows
@@ -55,7 +55,7 @@ export function* byStartSteps(flows: Array<WorkloadFlow>): Steps<Array<WorkloadF
         // Of equal starts the earlier keeps its place.
         const isLeft = left < middle && (right === end || from[left]!.startPs <= from[right]!.startPs)
         to[at] = isLeft ? from[left++]! : from[right++]!
-        if (at % STEP_FLOWS === 0) yield undefined
+        if (at % STEP_FLOWS === 0) yield flows.length
       }
     }
     ;[from, to] = [to, from]
