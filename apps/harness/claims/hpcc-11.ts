@@ -181,6 +181,14 @@ export const hpcc11c: Figure = {
       reasons: { HPCC: { quick: SHORT, full: LATER_120K } },
     },
     slowdown("10m", "flows of 0.3 to 10 MB", [300e3, 10e6], { HPCC: 9.8, DCQCN: 8.3 }),
+    {
+      ...slowdown("long", "flows above 120 kB: HPCC against DCQCN", [120_000, 10e6], { HPCC: 1.24 }),
+      what: "slowdown of flows above 120 kB, p95: HPCC against DCQCN, as 44.6 % of free capacity to 36.1 %",
+      mark: "read",
+      against: { system: "DCQCN", as: "ratio" },
+      exceptions: [],
+      reasons: { HPCC: { quick: SHORT, full: `DCQCN's long flows are slower here than the paper's: ${OTHERS}` } },
+    },
     latency({ DCQCN: 63e-6, TIMELY: 77e-6, "DCQCN+win": 48e-6, "TIMELY+win": 40e-6, DCTCP: 39e-6, HPCC: 19.8e-6 }),
     {
       id: "paused",

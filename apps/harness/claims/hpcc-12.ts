@@ -1,5 +1,5 @@
 import type { Claim, Figure, Published, System } from "../src/Claim.ts"
-import { dcqcn, hpcc, OTHERS } from "./systems.ts"
+import { dcqcn, hpcc, OTHERS, TENTH, tenthOfFabric } from "./systems.ts"
 
 const withoutPauses = ({ name, scenario }: System): System => ({
   name: `${name}, go-back-N`,
@@ -47,6 +47,8 @@ const flows = (duration: string) => [
   { workload: "random-incast", fanIn: 60, size: "500KB", load: 0.02, duration },
 ]
 
+const systems = [hpcc, dcqcn].flatMap((system) => [withPauses(system), withoutPauses(system), withIrn(system)])
+
 export const hpcc12: Figure = {
   id: "hpcc-12",
   title: "Flow control: pauses, or losses and go-back-N",
@@ -59,7 +61,7 @@ export const hpcc12: Figure = {
     quick: { scenario: { flows: flows("500us") }, window: "500us", warmup: "100us", less: "0.5 ms of arrivals" },
     full: { scenario: { flows: flows("20ms") }, window: "20ms", warmup: "1ms", less: "20 ms of arrivals" },
   },
-  systems: [hpcc, dcqcn].flatMap((system) => [withPauses(system), withoutPauses(system), withIrn(system)]),
+  systems,
   pictures: [{ kind: "slowdown-by-size", title: "Slowdown by size, p95", at: "p95" }],
   claims: [
     slowdown(
@@ -82,6 +84,44 @@ export const hpcc12: Figure = {
       [7000, 120_000],
       { "DCQCN, go-back-N": { atLeast: 3000 } },
       { all: { quick: SHORT, full: HUNDREDS } },
+    ),
+  ],
+}
+
+const ordinary = (duration: string) => ({ flows: { workload: "poisson", load: 0.5, sizes: "FB_Hadoop", duration } })
+
+export const hpcc12Half: Figure = {
+  id: "hpcc-12-50",
+  title: "Flow control at 50 %, without incasts",
+  source: "HPCC, SIGCOMM 2019",
+  section: "§5.3, Figure 12",
+  about: "The traffic of Figure 11c, with PFC, and without it as in `hpcc-12`: by go-back-N and by IRN.",
+  scenario: { seed: 1, topology: { builder: "hpcc-fabric" } },
+  extents: {
+    quick: {
+      scenario: { topology: tenthOfFabric, ...ordinary("2ms") },
+      window: "2ms",
+      warmup: "500us",
+      less: `${TENTH}, 2 ms of arrivals`,
+    },
+    full: { scenario: ordinary("20ms"), window: "20ms", warmup: "1ms", less: "20 ms of arrivals" },
+  },
+  systems,
+  pictures: [{ kind: "slowdown-by-size", title: "Slowdown by size, p95", at: "p95" }],
+  claims: [
+    slowdown(
+      "short",
+      "flows up to 2 kB",
+      [0, 2000],
+      {
+        "HPCC, PFC": 1.8,
+        "HPCC, go-back-N": 1.8,
+        "HPCC, IRN": 1.8,
+        "DCQCN, PFC": 5.3,
+        "DCQCN, go-back-N": 5.3,
+        "DCQCN, IRN": 3.9,
+      },
+      LONG,
     ),
   ],
 }

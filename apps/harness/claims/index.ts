@@ -4,10 +4,10 @@ import { hpcc2, hpcc3 } from "./hpcc-2-3.ts"
 import { hpcc9a, hpcc9c, hpcc9e, hpcc9g } from "./hpcc-9.ts"
 import { hpcc10a, hpcc10c } from "./hpcc-10.ts"
 import { hpcc11a, hpcc11c } from "./hpcc-11.ts"
-import { hpcc12 } from "./hpcc-12.ts"
+import { hpcc12, hpcc12Half } from "./hpcc-12.ts"
 import { hpcc13 } from "./hpcc-13.ts"
 import { hpcc14 } from "./hpcc-14.ts"
-import { laterHadoop30, laterHadoop50, laterWebSearch30, laterWebSearch50 } from "./later.ts"
+import { laterHadoop30, laterHadoop50, laterWebSearch30, laterWebSearch50, laterWebSearch70 } from "./later.ts"
 import { livelock } from "./livelock.ts"
 import { loss12, loss100 } from "./loss.ts"
 import { octets1500, octets4200 } from "./octets.ts"
@@ -31,10 +31,12 @@ export const figures: ReadonlyArray<Figure> = [
   hpcc11a,
   hpcc11c,
   hpcc12,
+  hpcc12Half,
   hpcc13,
   hpcc14,
   laterWebSearch30,
   laterWebSearch50,
+  laterWebSearch70,
   laterHadoop30,
   laterHadoop50,
   pintGoodput,
