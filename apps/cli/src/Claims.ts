@@ -202,12 +202,25 @@ const showBriefly = (figures: ReadonlyArray<EvaluatedFigure>, tally: Tally, page
   })
 
 const tallyText = (tally: Tally): string => {
-  const { numbers, within, outside, shapeOnly, notMeasured, calibrated, pairs, explained, reversed, met, missed } =
-    tally
+  const {
+    numbers,
+    within,
+    outside,
+    shapeOnly,
+    notMeasured,
+    calibrated,
+    pairs,
+    explained,
+    reversed,
+    notShown,
+    met,
+    missed,
+  } = tally
   const parts = [`${within} within`, `${outside} outside`, `${shapeOnly} shape only`]
   if (notMeasured > 0) parts.push(`${notMeasured} not measured`)
   if (calibrated > 0) parts.push(`${calibrated} calibrated`)
   const bars = met + missed > 0 ? `; ${met} of ${counted(met + missed, "bar")} of ours met` : ""
   const right = pairs - explained - reversed
-  return `${counted(numbers, "number")}: ${parts.join(", ")}${bars}; ${right} of ${counted(pairs, "order")} right, ${explained} explained, ${reversed} wrong`
+  const below = notShown > 0 ? `, ${notShown} more below the noise` : ""
+  return `${counted(numbers, "number")}: ${parts.join(", ")}${bars}; ${right} of ${counted(pairs, "order")} right, ${explained} explained, ${reversed} wrong${below}`
 }

@@ -26,11 +26,11 @@ describe("places that nothing can be written to are refused at once, and nothing
       "none/x: cannot be written to: there is no folder for it",
       "name another file",
     ],
-    ["perf write-bw --pcap folder", "folder: cannot be written to: it is a folder", "--pcap FILE"],
+    ["perf write-bw --pcap folder", "folder: found a folder, expected a file or nothing", "--pcap FILE"],
     ["perf write-bw --pcap afile/x", `afile/x: ${A_FILE_IN_THE_PATH}`, "--pcap FILE"],
     ["perf write-bw --pcap none/x", "none/x: cannot be written to: there is no folder for it", "--pcap FILE"],
-    ["pingpong rc --pcap folder", "folder: cannot be written to: it is a folder", "--pcap FILE"],
-    ["rping --pcap folder", "folder: cannot be written to: it is a folder", "--pcap FILE"],
+    ["pingpong rc --pcap folder", "folder: found a folder, expected a file or nothing", "--pcap FILE"],
+    ["rping --pcap folder", "folder: found a folder, expected a file or nothing", "--pcap FILE"],
     [`perf write-bw --pcap ${"x".repeat(300)}`, "cannot be written to: its name is too long", "--pcap FILE"],
   ])("%s", async (line, message, hint) => {
     const cwd = folderOf(FILES)
