@@ -74,7 +74,7 @@ export const headroomBytes = (rateBps: number, delayPs: number, frameBytes: numb
  * What comes on top of `headroomBytes` until nothing can be lost: the frame whose arrival brings the pause about lies in
  * the headroom already, and the pause frame has a length of its own.
  */
-export const responseBytes = (transport: FrameSizes): number => frameBytesOf(transport) + transport.framing.pfcBytes
+const responseBytes = (transport: FrameSizes): number => frameBytesOf(transport) + transport.framing.pfcBytes
 
 /** Kmin = 100 KB and Kmax = 400 KB at 25 Gb/s, in proportion to the rate; Pmax = 0.2 (HPCC §5.1, DCQCN's setting there). */
 export const ecnRule = (rateBps: number): EcnRule => ({
@@ -113,9 +113,12 @@ export const bufferDemand = (
   return worst
 }
 
-const kept = (ports: Ports, port: number, settings: SwitchSettings, transport: FrameSizes): number =>
-  settings.headroomBytes ??
+/** What can still come to a port of a switch once it has decided on a pause, bytes: with that much, nothing is lost. */
+export const portHeadroomBytes = (ports: Ports, port: number, transport: FrameSizes): number =>
   headroomBytes(ports.rateBps[port]!, ports.delayPs[port]!, frameBytesOf(transport)) + responseBytes(transport)
+
+const kept = (ports: Ports, port: number, settings: SwitchSettings, transport: FrameSizes): number =>
+  settings.headroomBytes ?? portHeadroomBytes(ports, port, transport)
 
 /**
  * Shared-buffer switches: ECMP by a hash seeded for each switch or what the settings name or make, PFC, RED marking, INT and PINT, the last three where the

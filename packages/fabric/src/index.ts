@@ -53,7 +53,7 @@ export {
   type EcnRule,
   ecnRule,
   headroomBytes,
-  responseBytes,
+  portHeadroomBytes,
   type SwitchSettings,
   sharedBufferSwitches,
 } from "./NativeSwitch.ts"

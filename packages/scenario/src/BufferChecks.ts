@@ -1,5 +1,5 @@
 /** Whether a switch's buffer holds what is kept aside of it. */
-import { BUFFER_BYTES_MAX, type BufferDemand, frameBytesOf, headroomBytes, responseBytes } from "@rdmakit/fabric"
+import { BUFFER_BYTES_MAX, type BufferDemand, frameBytesOf, portHeadroomBytes } from "@rdmakit/fabric"
 import type { Ns3FormatError } from "@rdmakit/ns3"
 import type { Graph, Ports } from "@rdmakit/topology"
 import { formatRate, formatSize, formatTime } from "@rdmakit/units"
@@ -12,7 +12,7 @@ export interface BufferContext {
   readonly transport: ScenarioTransport
   readonly ports: Ports
   /** Of the packets that the switches carry. */
-  readonly frames: Parameters<typeof responseBytes>[0]
+  readonly frames: Parameters<typeof portHeadroomBytes>[2]
   readonly document: FieldSource
 }
 
@@ -40,21 +40,19 @@ export const bufferFaults = (
   return [document.fault(["switch", larger], { ...found, expected: `less: ${NO_BUFFER}`, hint })]
 }
 
-/** A warning where the headroom that is asked for is less than what still comes after a pause: see `headroomBytes`. */
+/** A warning where the headroom that is asked for is less than what still comes after a pause: see `portHeadroomBytes`. */
 export const headroomNotes = (
   { isSwitch }: Graph,
   { section, ports, frames, document }: BufferContext,
 ): ReadonlyArray<InputNote> => {
   const { headroom, lossless = true } = section
   if (headroom === undefined || !lossless) return []
-  const needOf = (port: number): number =>
-    headroomBytes(ports.rateBps[port]!, ports.delayPs[port]!, frameBytesOf(frames)) + responseBytes(frames)
-  const short = [...isSwitch.keys()].flatMap((node) =>
-    isSwitch[node] === 0 ? [] : [...ports.portsOf(node)].filter((port) => needOf(port) > headroom),
-  )
-  const [first] = short
+  const needOf = (port: number): number => portHeadroomBytes(ports, port, frames)
+  const atSwitches = [...isSwitch.keys()].flatMap((node) => (isSwitch[node] === 0 ? [] : [...ports.portsOf(node)]))
+  const [first] = atSwitches
   if (first === undefined) return []
-  const most = short.reduce((worst, port) => (needOf(port) > needOf(worst) ? port : worst), first)
+  const most = atSwitches.reduce((worst, port) => (needOf(port) > needOf(worst) ? port : worst), first)
+  if (needOf(most) <= headroom) return []
   const link = `${formatRate(ports.rateBps[most]!)} and ${formatTime(ports.delayPs[most]!)}`
   const text = `a link of ${link} brings ${needOf(most)} bytes after a pause, more than the headroom: switches may drop although PFC pauses`
   return [warningAt(["switch", "headroom"], text, document)]
