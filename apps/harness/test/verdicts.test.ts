@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { Claim } from "../src/Claim.ts"
 import { evaluate, tallyOf } from "../src/Evaluation.ts"
-import type { Measured } from "../src/Measured.ts"
+import { type Measured, noRun } from "../src/Measured.ts"
 import { orderOf, verdictOf } from "../src/Verdict.ts"
 
 const base: Claim = {
@@ -108,14 +108,9 @@ describe("an evaluation", () => {
     system,
     values: { x: value, y: value },
     curves: [],
+    ...noRun,
     flowsTotal: 1,
     flowsFinished: 1,
-    packetHops: 0,
-    simulatedPs: 0,
-    drops: 0,
-    pauses: 0,
-    seed: 0,
-    digest: "",
   })
   const reduction: Claim = {
     ...base,
