@@ -75,9 +75,9 @@ const NO_STATE = new Float64Array(0)
  *
  * The reference divides by the window and by the time between two stamps, both of which can be 0. Here a run without a
  * window measures queues against the bandwidth-delay product, and a hop whose stamp did not move is passed over, unless
- * `unguarded` asks for its infinities, and the line rate for what is no number; the rate is always within the least rate and the line rate. Three of its blind spots are kept: records of another path are
- * compared, a hop with u = 0 is no measurement, and under MULTI_RATE, where U of such a hop may become 0, the reference rate
- * divided by it is 0 too.
+ * `unguarded` asks for its infinities, and the line rate for what is no number; the rate is always within the least rate
+ * and the line rate. Three of its blind spots are kept: records of another path are compared, a hop with u = 0 is no
+ * measurement, and under MULTI_RATE, where U of such a hop may become 0, the reference rate divided by it is 0 too.
  */
 export class HpccNs3 extends AckController {
   // Every field starts as a number: one that starts undefined has each double written to it boxed, 30 % of `onAck`. What

@@ -49,7 +49,8 @@ export interface HpccNs3Options {
   readonly varWin?: boolean
   /**
    * Divide by 0 where the reference does, by a window that is none (HAS_WIN 0) and by a time that did not pass, and go on
-   * with what comes of it; and leave the rate as it is where its INT has no room for all hops, above five. Default false. Of no use but to have the reference's own numbers.
+   * with what comes of it; and leave the rate as it is where its INT has no room for all hops, above five. Default false.
+   * Of no use but to have the reference's own numbers.
    */
   readonly unguarded?: boolean
 }

@@ -15,7 +15,10 @@ import type { TransportSettings } from "./NativeTransport.ts"
  */
 export type TransportModel = TransportSettings | TransportFactory | FlowTransport
 
-/** What was given as a transport of flows is none, or has packets that no network has room for. `option` is the field of `FlowTransport`, or "transport". */
+/**
+ * What was given as a transport of flows is none, or has packets that no network has room for. `option` is the field of
+ * `FlowTransport`, or "transport".
+ */
 export class TransportInvalid extends OptionError {
   readonly _tag = "TransportInvalid"
   override readonly name = "TransportInvalid"

@@ -6,7 +6,10 @@ import type { FieldSource } from "./ScenarioDocument.ts"
 import type { ScenarioLoss } from "./ScenarioSchema.ts"
 import { portBetween } from "./SwitchChecks.ts"
 
-/** Ordinals of the packets to lose, by sending port; a fault for each entry whose nodes no link joins, a warning for each that loses nothing. */
+/**
+ * Ordinals of the packets to lose, by sending port; a fault for each entry whose nodes no link joins, a warning for each
+ * that loses nothing.
+ */
 export const lossesOf = (list: ReadonlyArray<ScenarioLoss>, graph: Graph, ports: Ports, document: FieldSource) => {
   const faults: Array<Ns3FormatError> = []
   const notes: Array<InputNote> = []

@@ -56,7 +56,7 @@ export const delayNotes = (
   const { rttPs, lineRateBps } = way
   const leastBps = SHARE_EXPECTED * lineRateBps
   const rateBps = rateAlone(controller, way, rttPs)
-  // One that has no more where there is no delay at all (a TCP window, which grows with what is acknowledged) does not fall for it.
+  // One that has no more without any delay (a TCP window grows with what is acknowledged) is not held back by it.
   if (rateBps >= leastBps || rateAlone(controller, way, NO_DELAY_PS) < leastBps) return []
   const text = `${controller.name} takes an idle network for a congested one: packets and their acknowledgements take ${formatTime(rttPs)}, more than the delay that it aims at, and a flow alone falls to ${formatRate(Number(rateBps.toPrecision(2)))} of ${formatRate(lineRateBps)}; give it a longer target`
   return [warningAt(["controller"], text, document)]
