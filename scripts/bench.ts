@@ -5,8 +5,8 @@
  * fabric under HPCC in ns-3 mode, and natively with the exact and with the fused kernel in turn; 64, 320 and 1,280 hosts
  * under FB_Hadoop at half load, and 320 under SRD, with both as well. `--cases` has some of them. Results are added to
  * FILE, by default bench/results.jsonl, and compared with the last ones of the same case and kernel there. Times move with
- * the load of the machine, so where a C++ compiler and the yardstick's source are at hand, that kernel of the same network is timed before
- * and after each run, and the ratio is what to quote.
+ * the load of the machine, so where a C++ compiler and the yardstick's source are at hand, that kernel of the same network
+ * is timed before and after each run, and the ratio is what to quote.
  */
 import { spawnSync } from "node:child_process"
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
