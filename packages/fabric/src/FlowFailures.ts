@@ -8,7 +8,7 @@ export class FlowFailures {
 
   /** A flow fails. @param reason in words */
   add(now: Time, flow: number, reason: string): void {
-    this.last = now
+    this.last = Math.max(this.last, now)
     this.reasons.set(flow, reason)
   }
 

@@ -27,9 +27,9 @@ export class FlowTable {
   readonly created: Float64Array
   /** Last acknowledgement at the sender, ps; NEVER while unfinished. */
   readonly finished: Float64Array
-  /** Flows in the order they finished. */
-  readonly finishOrder: Int32Array
   finishedCount = 0
+  /** The last completion so far, ps; 0 before the first. */
+  lastFinish: Time = 0
 
   /** @param flows by start time; those of equal start keep their order. */
   constructor(flows: ReadonlyArray<Flow>) {
@@ -44,7 +44,6 @@ export class FlowTable {
     this.start = new Float64Array(n)
     this.created = new Float64Array(n).fill(NEVER)
     this.finished = new Float64Array(n).fill(NEVER)
-    this.finishOrder = new Int32Array(n)
     for (let i = 0; i < n; i++) {
       const flow = flows[i]!
       this.source[i] = flow.source
@@ -59,12 +58,8 @@ export class FlowTable {
 
   finish(flow: number, now: Time): void {
     this.finished[flow] = now
-    this.finishOrder[this.finishedCount++] = flow
-  }
-
-  /** The last completion so far, ps; 0 before the first. */
-  get lastFinish(): Time {
-    return this.finishedCount === 0 ? 0 : this.finished[this.finishOrder[this.finishedCount - 1]!]!
+    this.finishedCount++
+    this.lastFinish = Math.max(this.lastFinish, now)
   }
 
   /** From its beginning to the last acknowledgement, time held back included, ps; NEVER while unfinished. */

@@ -28,14 +28,24 @@ export interface NetworkContext {
 export type TransportFactory = (controller: ControllerFactory, hops: number) => FlowTransport
 
 /** A model of a network's switches: called once for a network, what it gives once for each switch. */
-export type SwitchFactory = (network: NetworkContext) => MakeSwitch
+export interface SwitchFactory {
+  (network: NetworkContext): MakeSwitch
+  /** Switches look at nothing but their own ports and what has come there: local, as `FlowTransport` has it. */
+  readonly local?: boolean
+}
 
 /** A model of a network's NICs: called once for a network, what it gives once for all hosts. */
-export type NicFactory = (network: NetworkContext) => MakeNic
+export interface NicFactory {
+  (network: NetworkContext): MakeNic
+  /** What a host's NIC does depends on nothing of other hosts: local, as `FlowTransport` has it. */
+  readonly local?: boolean
+}
 
 /** The ideal NIC: no cost, a list of queue pairs that may send, a heap of those that are paced. */
-export const readyListNics: NicFactory = () => (options: HostNicOptions<FlowCommand, FlowEvent>) =>
-  new ReadyListNic(options)
+export const readyListNics: NicFactory = Object.assign(
+  () => (options: HostNicOptions<FlowCommand, FlowEvent>) => new ReadyListNic(options),
+  { local: true },
+)
 
 /** The largest data packet on the wire, bytes. */
 export const frameBytesOf = ({ mtuBytes, framing }: FrameSizes): number =>

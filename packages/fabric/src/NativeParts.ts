@@ -111,6 +111,7 @@ export const nativeParts = (options: NativeOptions): NativeParts => {
       // An acknowledgement has its flow's priority, and waits as soon as any but the control queue is paused.
       controlPauseMask: 0xfe,
       startEvents: 0,
+      local: switches.local === true && nics.local === true && transport.local === true && controller.shared !== true,
       seed,
       ...(options.kernel === undefined ? {} : { kernel: options.kernel }),
       ...(options.losses === undefined ? {} : { losses: options.losses }),

@@ -19,6 +19,7 @@ import { mulDivFloor } from "@rdmakit/units"
 import { type BalancerSettings, loadBalancer } from "./LoadBalancers.ts"
 import { type FrameSizes, frameBytesOf, type NetworkContext, oncePerKernel, type SwitchFactory } from "./Models.ts"
 import { checkSwitchSettings } from "./SwitchSettingsChecks.ts"
+import type { MakeSwitch } from "./WorldParts.ts"
 
 /** Marking of the ports of one rate: none up to kmin, rising to pmax at kmax, all above. */
 export interface EcnRule {
@@ -125,9 +126,13 @@ const kept = (ports: Ports, port: number, settings: SwitchSettings, transport: F
  * controller needs them. The world that is made with it throws `BufferTooSmall` where the headroom does not fit,
  * and `NetworkOptionError` or `SwitchOptionError` for a setting that is none.
  */
-export const sharedBufferSwitches =
-  (settings: SwitchSettings = {}): SwitchFactory =>
-  (network) => {
+export const sharedBufferSwitches = (settings: SwitchSettings = {}): SwitchFactory =>
+  // A load balancer of one's own chooses for all switches, and may know of one what it saw at another.
+  Object.assign(switchesOf(settings), { local: typeof settings?.loadBalancer !== "function" })
+
+const switchesOf =
+  (settings: SwitchSettings) =>
+  (network: NetworkContext): MakeSwitch => {
     checkSwitchSettings(settings)
     const { graph, ports, transport, controller, telemetryRates, longestRttPs, seed } = network
     const slowest = slowestHostRate(graph, ports)

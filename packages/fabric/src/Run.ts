@@ -48,7 +48,10 @@ export interface RunOutcome {
   readonly pfcPauses: number
   /** Mean over all ports of the share of the simulated time in which at least one priority was paused, 0 to 1. */
   readonly pfcPauseFraction: number
-  /** Most packets alive at once. */
+  /**
+   * Most packets alive at once: at any moment, or where the fused kernel lets nodes take turns, at the ends of windows as
+   * long as the shortest link's delay. Beside `events` all that kernels tell differently.
+   */
   readonly packetsPeak: number
   /** Times controllers set their rates. */
   readonly controllerActions: number
@@ -219,8 +222,8 @@ export class WorldRun implements Run {
     for (;;) {
       const next = Math.min(watching?.next ?? NEVER, stall?.next ?? NEVER)
       left -= world.run(Math.min(next, until), left)
-      // With nothing left to do there is nothing left to see.
-      if (left === 0 || next >= until || world.kernel.isDone) return left < budget
+      // With nothing left to do there is nothing left to see. A kernel may have done more than it was to.
+      if (left <= 0 || next >= until || world.kernel.isDone) return left < budget
       if (watching?.next === next) watching.look(next)
       if (stall?.next === next && stall.look(next)) {
         this.deadlocked = true
@@ -281,7 +284,7 @@ export class WorldRun implements Run {
       retransmissions: totals.retransmissions,
       pfcPauses: kernel.pauses.pauses,
       pfcPauseFraction: portTime > 0 ? kernel.pauses.totalPs(this.start + simulatedPs) / portTime : 0,
-      packetsPeak: kernel.pool.alivePeak,
+      packetsPeak: kernel.packetsPeak,
       controllerActions: totals.controllerActions,
       digest: digestOf(flows, unfinished),
       unfinished: simulatedPs + this.start >= TIME_MAX ? unfinished.map(endedByTime) : unfinished,

@@ -7,7 +7,7 @@ import {
   NEVER,
   type Time,
 } from "@rdmakit/protocol"
-import type { ExactKernel } from "@rdmakit/sim"
+import { type ExactKernel, FusedKernel, type NoteSource } from "@rdmakit/sim"
 import { WatchdogSwitch } from "@rdmakit/switch"
 import { Ports, Routes } from "@rdmakit/topology"
 import type { FlowAdmission } from "./FlowAdmission.ts"
@@ -79,7 +79,9 @@ export class World {
     checkKernel(parts, kernel.switches)
     this.hostNics = this.addNics()
     this.kernel.onCall = (now, target, argument) => this.called(now, target, argument)
-    if (flows.count > 0) this.kernel.callAt(flows.start[0]!, Call.Reader, 0)
+    this.kernel.onNote = (now, note) => this.noted(now, note)
+    if (kernel instanceof FusedKernel && kernel.takesTurns) kernel.notes = this.starts(kernel)
+    else if (flows.count > 0) this.kernel.callAt(flows.start[0]!, Call.Reader, 0)
     if (faulty !== undefined) {
       const callAt: CallAt = (time, call, argument) => kernel.callAt(time, Call.Fault + call, argument)
       this.faults = new LinkFaults(this, faulty, parts.faults!, callAt)
@@ -152,6 +154,30 @@ export class World {
     const sampler = this.samplers[index]!
     sampler.sample(now)
     if (now < sampler.last) this.kernel.callAt(now + sampler.every, Call.Sample, index)
+  }
+
+  /** Starts of flows, each at its source, for nodes that take turns: a note is twice the flow. */
+  private starts(kernel: FusedKernel): NoteSource {
+    const { count, source, start } = this.flows
+    let given = 0
+    return {
+      get next() {
+        return given < count ? start[given]! : NEVER
+      },
+      give: (end) => {
+        for (; given < count && start[given]! < end; given++) kernel.noteAt(source[given]!, start[given]!, 2 * given)
+      },
+    }
+  }
+
+  /** A flow starts, or what took its data is no longer needed. */
+  private noted(now: Time, note: number): void {
+    if ((note & 1) === 1) {
+      this.endpoints.remove(note)
+      return
+    }
+    this.next++
+    this.createFlow(now, note >> 1)
   }
 
   /** Flows that start now; then the reader waits for the next start. */
@@ -266,9 +292,20 @@ export class World {
     }
     this.flows.finish(flow, event.time)
     this.endpoints.remove(2 * flow)
-    this.endpoints.remove(2 * flow + 1)
+    this.forgetResponder(event.time, flow)
     this.admission?.ended(flow, this.admit)
     this.onFinish(flow, event.time)
+  }
+
+  /**
+   * A flow has finished at its source: the end that took its data is forgotten as soon as the other host may know, or in
+   * the model that makes it anew at once. Data that come a second time are answered until then.
+   */
+  private forgetResponder(now: Time, flow: number): void {
+    const { flows, kernel, parts } = this
+    const responder = 2 * flow + 1
+    if (parts.answersLate === true) this.endpoints.remove(responder)
+    else kernel.noteAt(flows.destination[flow]!, now + kernel.leastDelayPs, responder)
   }
 
   /** Times controllers set their rates and packets were sent again, flows still under way included. */

@@ -49,6 +49,8 @@ export interface WorldParts {
   readonly ties?: TieOrder
   /** Default: the fused kernel wherever it can serve. The results of both are the same. */
   readonly kernel?: KernelName
+  /** All parts are local (see `FlowTransport`): the fused kernel may let nodes take turns. Default: it keeps the order of time. */
+  readonly local?: boolean
   readonly telemetryFormat: TelemetryFormat
   /** Rates a hop's rate code stands for, bit/s: switch ports' rates are looked up in it. */
   readonly telemetryRates: ReadonlyArray<number>

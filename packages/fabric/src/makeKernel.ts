@@ -92,7 +92,12 @@ export const makeKernel = (parts: WorldParts, ports: Ports, { maxHops }: Routes)
   const fused = isCanonical && parts.kernel !== "exact"
   const Faulty = faults?.asSimulated === true ? FaultyKernel : ImpairedKernel
   const faulty = faults === undefined ? undefined : new Faulty({ ...options, fused })
-  return { kernel: faulty ?? (fused ? new FusedKernel(options) : new ExactKernel(options)), faulty, longest }
+  const turns = parts.local === true && parts.admission === undefined && parts.watchdog === undefined
+  return {
+    kernel: faulty ?? (fused ? new FusedKernel({ ...options, turns }) : new ExactKernel(options)),
+    faulty,
+    longest,
+  }
 }
 
 /** A wheel that reaches past the longest link's delay and serialization, with slots no narrower than a nanosecond. */

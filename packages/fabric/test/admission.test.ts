@@ -27,8 +27,9 @@ const network = (admission?: AdmissionModel): NativeOptions => ({
 
 describe("admission control", () => {
   it("without limits changes nothing", () => {
-    const { outcome } = runFlows(network(), incast(16, "100kB"))
-    const free = runFlows(network(model({})), incast(16, "100kB")).outcome
+    // Where flows wait for each other, nodes take no turns: the exact kernel counts its events in one way.
+    const { outcome } = runFlows({ ...network(), kernel: "exact" }, incast(16, "100kB"))
+    const free = runFlows({ ...network(model({})), kernel: "exact" }, incast(16, "100kB")).outcome
     expect([free.digest, free.events, free.notes]).toEqual([outcome.digest, outcome.events, outcome.notes])
   })
 

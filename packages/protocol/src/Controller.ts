@@ -108,5 +108,10 @@ export interface ControllerFactory {
   readonly needs: ReadonlyArray<Feedback>
   /** Where it needs `pint`: the base of the logarithm that digests are to have, as `PintCodec` takes it. Default 1.05. */
   readonly pintBase?: number
+  /**
+   * Controllers of different hosts share what they know. Then a kernel keeps the order of time among all hosts, which costs
+   * more. Default: each knows of its own flow alone, and those of one host may be asked before earlier events of another.
+   */
+  readonly shared?: boolean
   make(now: Time, path: PathInfo): Controller
 }

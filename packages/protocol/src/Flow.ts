@@ -104,6 +104,12 @@ export interface FlowTransport {
   readonly telemetry: boolean
   /** What its packets are as octets. Undefined: they have none, and cannot be written. */
   readonly octets?: FlowOctets | undefined
+  /**
+   * Its ends are local: what one does depends on nothing but what has come to it, and on nothing that ends at other hosts
+   * do or keep. So a kernel may run the events of one host before earlier ones of another, as long as no packet could have
+   * told of those; without it events come in the order of time.
+   */
+  readonly local?: boolean | undefined
   /** For one world: makes the ends of its flows. @param hops switches on the longest path */
   open(hops: number): (now: Time, address: FlowAddress) => FlowEngine
 }

@@ -48,9 +48,9 @@ export const played = (seed: number, kernel: KernelName, change = same): Played 
   return { outcome: run.outcome(false), seen: onlooker?.seen ?? 0, alive: run.world.kernel.pool.alive }
 }
 
-/** All that must be equal, but for the flows. */
+/** All that must be equal, but for the flows: kernels count their events, and at which moments packets, in their own ways. */
 const summaryOf = ({ outcome, seen, alive }: Played): Record<string, unknown> => {
-  const { flows: _flows, idealPs: _ideal, events: _events, ...rest } = outcome
+  const { flows: _flows, idealPs: _ideal, events: _events, packetsPeak: _peak, ...rest } = outcome
   return { seen, alive, ...rest }
 }
 

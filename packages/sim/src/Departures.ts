@@ -23,7 +23,7 @@ export abstract class Departures extends Transmitter {
   private readonly pausesOut: Int32Array
   /** Of each node, in the places of its ports: those at which something may wait, so many. */
   private readonly waitingAt: Int32Array
-  private readonly waitingCount: Int32Array
+  protected readonly waitingCount: Int32Array
   private readonly isListed: Uint8Array
   /** Switches whose departures are never late. */
   private readonly alwaysEager: Uint8Array

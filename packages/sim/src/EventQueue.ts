@@ -1,18 +1,10 @@
 import { NEVER, type Time } from "@rdmakit/protocol"
-
-/** A node is 16 bytes: time (a double), order number, next node in its slot. */
-const NODE_SHIFT = 2
-const ORDER = 2
-const NEXT = 3
+import { EventNodes, NEXT, NODE_SHIFT } from "./EventNodes.ts"
 
 const TWO_32 = 2 ** 32
 const SLOTS = 1 << 12
-/**
- * Room for the events of the open slot, and for those made by `push`. Arrays that never grow are known to the compiler
- * with their addresses; what is not used of them is not touched, and costs nothing.
- */
+/** Room for the events of the open slot. Arrays that never grow are known to the compiler with their addresses. */
 const LIST_AT_FIRST = 1 << 12
-const PUSHED_AT_FIRST = 1 << 16
 const MASK = SLOTS - 1
 const REHEARSALS = 40
 /** Keys stay exact below this. */
@@ -23,23 +15,8 @@ const SLOT_PS_MAX = 2 ** 20
  * beyond the wheel. `order` breaks ties: two events at one time leave in the order of their numbers, and a number may
  * be reserved long before the event it is for is scheduled. Numbers wrap at 2^32; fewer than 2^31 may be apart. Who gives
  * numbers of his own, from 0 to 2^31 - 1 (see `TieOrder`), reserves none.
- *
- * There are two kinds of node. The first `fixed` ones belong to the owner for good (one for each thing that waits for
- * at most one event, a port's next arrival, say): they are scheduled again and again, never allocated. The others are
- * made by `push` and live until they are popped. So the memory an event touches stays small, which is what it costs.
  */
-export class EventQueue {
-  /** Nodes, as doubles (time at 2·id) and as words; replaced when the queue grows. */
-  f64: Float64Array
-  i32: Int32Array
-
-  private readonly fixed: number
-  /** Nodes given back, a list; and the first that was never given out. */
-  private free = -1
-  private fresh: number
-  private capacity: number
-  /** Of nodes made by `push`, two words each: a code (-1: cancelled) and an argument. */
-  private payload: Int32Array
+export class EventQueue extends EventNodes {
   private readonly slotHead = new Int32Array(SLOTS).fill(-1)
   private readonly occupied = new Int32Array(SLOTS >> 5)
   /** Slots that have events. */
@@ -67,17 +44,11 @@ export class EventQueue {
    * @param slotPs slot width, ps; rounded up to a power of two, so that finding a slot is exact. At most 2^20
    */
   constructor(fixed: number, slotPs: Time) {
+    super(fixed)
     let width = 1
     while (width < slotPs && width < SLOT_PS_MAX) width *= 2
     this.slotPs = width
     this.perPs = 1 / width
-    this.fixed = fixed
-    this.fresh = fixed
-    this.capacity = fixed + PUSHED_AT_FIRST
-    this.payload = new Int32Array(2 * PUSHED_AT_FIRST)
-    const buffer = new ArrayBuffer(this.capacity * 16)
-    this.f64 = new Float64Array(buffer)
-    this.i32 = new Int32Array(buffer)
     // Known to be a double from the first event on: times outgrow small integers in the middle of a run.
     this.start = NEVER
     this.start = 0
@@ -98,8 +69,7 @@ export class EventQueue {
     this.cursor = 0
     this.baseOrder = 0
     this.nextOrder = 0
-    this.free = -1
-    this.fresh = this.fixed
+    this.forget()
   }
 
   /** Takes order numbers, `count` in a row; the first of them. */
@@ -111,43 +81,15 @@ export class EventQueue {
 
   /** Schedules a fixed node that is not scheduled: its time must have been written to `f64[2 · node]`. */
   readonly schedule = (node: number, order: number): void => {
-    this.i32[(node << NODE_SHIFT) | ORDER] = order
+    this.setOrder(node, order)
     this.link(node)
   }
 
   /** Adds an event, by default with the next order number; its node is good until it is popped. */
   push(time: Time, code: number, argument: number, order = this.reserve(1)): number {
-    let node = this.free
-    if (node >= 0) {
-      this.free = this.i32[(node << NODE_SHIFT) | NEXT]!
-    } else {
-      if (this.fresh === this.capacity) this.grow()
-      node = this.fresh++
-    }
-    this.f64[node << 1] = time
-    const at = (node - this.fixed) << 1
-    this.payload[at] = code
-    this.payload[at + 1] = argument
+    const node = this.make(time, code, argument)
     this.schedule(node, order)
     return node
-  }
-
-  /** Forgets an event made by `push` that has not been popped. */
-  cancel(node: number): void {
-    this.payload[(node - this.fixed) << 1] = -1
-  }
-
-  timeOf(node: number): Time {
-    return this.f64[node << 1]!
-  }
-  orderOf(node: number): number {
-    return this.i32[(node << NODE_SHIFT) | ORDER]!
-  }
-  codeOf(node: number): number {
-    return this.payload[(node - this.fixed) << 1]!
-  }
-  argumentOf(node: number): number {
-    return this.payload[((node - this.fixed) << 1) | 1]!
   }
 
   /** Whether no event waits, not even a cancelled one. */
@@ -187,16 +129,10 @@ export class EventQueue {
     }
   }
 
-  /** Gives back a node made by `push` that was popped. */
-  release(node: number): void {
-    this.i32[(node << NODE_SHIFT) | NEXT] = this.free
-    this.free = node
-  }
-
   private readonly link = (node: number): void => {
     const delta = (this.f64[node << 1]! - this.start) * this.perPs
     if (!(delta < SLOTS)) {
-      this.heapPush(node)
+      this.heapPush(this.heap, node)
       return
     }
     const ahead = delta | 0
@@ -214,19 +150,9 @@ export class EventQueue {
     }
   }
 
-  private before(a: number, b: number): boolean {
-    const ta = this.f64[a << 1]!
-    const tb = this.f64[b << 1]!
-    return (
-      ta < tb || (ta === tb && ((this.i32[(a << NODE_SHIFT) | ORDER]! - this.i32[(b << NODE_SHIFT) | ORDER]!) | 0) < 0)
-    )
-  }
-
   /** What the open slot's events are sorted by. */
   private keyOf(node: number): number {
-    return (
-      (this.f64[node << 1]! - this.start) * TWO_32 + ((this.i32[(node << NODE_SHIFT) | ORDER]! - this.baseOrder) | 0)
-    )
+    return (this.f64[node << 1]! - this.start) * TWO_32 + ((this.orderOf(node) - this.baseOrder) | 0)
   }
 
   /** Into the open slot, at its place: the events before it move up by one. */
@@ -261,7 +187,7 @@ export class EventQueue {
     this.baseOrder = this.nextOrder
     if (this.slotHead[this.cursor]! >= 0) this.takeSlot()
     const end = start + this.slotPs
-    while (heap.length > 0 && this.f64[heap[0]! * 2]! < end) this.insertActive(this.heapPop())
+    while (heap.length > 0 && this.f64[heap[0]! * 2]! < end) this.insertActive(this.heapPop(heap))
     if (this.onOpen !== undefined) this.onOpen(this.active, this.activeAt)
     return true
   }
@@ -297,7 +223,7 @@ export class EventQueue {
         keys = this.keys
         from = this.activeAt
       }
-      const key = (f64[node << 1]! - start) * TWO_32 + ((i32[(node << NODE_SHIFT) | ORDER]! - baseOrder) | 0)
+      const key = (f64[node << 1]! - start) * TWO_32 + ((this.orderOf(node) - baseOrder) | 0)
       let at = --from
       for (let next = at + 1; next < active.length; next++) {
         const other = keys[next]!
@@ -323,52 +249,5 @@ export class EventQueue {
     keys.set(this.keys, from)
     this.keys = keys
     this.activeAt += from
-  }
-
-  private grow(): void {
-    const from = this.capacity
-    const to = this.fixed + (from - this.fixed) * 2
-    const buffer = new ArrayBuffer(to * 16)
-    const i32 = new Int32Array(buffer)
-    i32.set(this.i32)
-    this.i32 = i32
-    this.f64 = new Float64Array(buffer)
-    const payload = new Int32Array((to - this.fixed) * 2)
-    payload.set(this.payload)
-    this.payload = payload
-    this.capacity = to
-  }
-
-  private heapPush(node: number): void {
-    const heap = this.heap
-    let at = heap.length
-    heap.push(node)
-    while (at > 0) {
-      const up = (at - 1) >> 1
-      if (!this.before(node, heap[up]!)) break
-      heap[at] = heap[up]!
-      at = up
-    }
-    heap[at] = node
-  }
-
-  private heapPop(): number {
-    const heap = this.heap
-    const top = heap[0]!
-    const last = heap.pop()!
-    const length = heap.length
-    if (length > 0) {
-      let at = 0
-      for (;;) {
-        let child = 2 * at + 1
-        if (child >= length) break
-        if (child + 1 < length && this.before(heap[child + 1]!, heap[child]!)) child++
-        if (!this.before(heap[child]!, last)) break
-        heap[at] = heap[child]!
-        at = child
-      }
-      heap[at] = last
-    }
-    return top
   }
 }

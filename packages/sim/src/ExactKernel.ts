@@ -2,20 +2,11 @@ import { Flag, Layout, Opcode, type Packet } from "@rdmakit/packet"
 import { Drop, NEVER, type NicPorts, Shortcut, type SwitchPorts, type Time } from "@rdmakit/protocol"
 import type { ExactKernelOptions } from "./ExactKernelOptions.ts"
 import { FrameLosses, LinkLoss } from "./FrameLosses.ts"
-import { NicWatch } from "./NicWatch.ts"
 import { PathCache } from "./PathCache.ts"
-import { Pausing } from "./Pausing.ts"
 import * as P from "./PortTable.ts"
 import { Prefetch } from "./Prefetch.ts"
-import { ARGUMENT_BITS, BEFORE_ALL, CALLS, TARGETS_MAX, TIMER_BITS, TIMERS, WAKES } from "./TieOrder.ts"
-
-/** Codes of the events that are not a port's own: kind in the low bits, target above them. */
-const KIND_BITS = 2
-const Kind = { Wake: 0, Timer: 1, Call: 2 } as const
-
-/** A timer's event names its node and its number in one word. */
-const TIMER_SHIFT = 16
-const NODES_MAX = 1 << TIMER_SHIFT
+import { BEFORE_ALL } from "./TieOrder.ts"
+import { Waking } from "./Waking.ts"
 
 /** Events executed in one go; see `runSome`. */
 const BURST = 128
@@ -27,9 +18,7 @@ const HOPS_LIMIT = 254
  * The exact kernel: two events a hop (end of serialization, arrival), in the order of time and, at one time, of
  * `TieOrder`. It owns ports, queues and links, and calls the policies: a `Switch` or a `Nic` for each node.
  */
-export class ExactKernel extends Pausing implements SwitchPorts, NicPorts {
-  /** Set by the world: what runs at `callAt`. */
-  onCall: (now: Time, target: number, argument: number) => void = () => {}
+export class ExactKernel extends Waking implements SwitchPorts, NicPorts {
   /** Called for each frame that goes lost, before its handle is released; `reason` as in `dropCounts`. */
   onDrop: (now: Time, packet: Packet, node: number, reason: number) => void = () => {}
 
@@ -43,26 +32,21 @@ export class ExactKernel extends Pausing implements SwitchPorts, NicPorts {
   readonly paths: PathCache
 
   /** Between two runs: the time of the last event. */
-  private reached: Time
-  private between = true
+  protected reached: Time
+  protected between = true
 
   /** Where any may be lost, every arrival is looked at. */
   protected readonly losses: FrameLosses
-  /** Of each port: its pending wake-up's event, and its time (ps, or NEVER). */
-  private readonly wakeEvent: Int32Array
-  private readonly wakeTimes: Float64Array
 
   constructor(options: ExactKernelOptions) {
     super(options)
-    const { network, pool } = options
+    const { pool } = options
     if (options.hopsMax > HOPS_LIMIT)
       throw new RangeError(`hopsMax is ${options.hopsMax}, expected at most ${HOPS_LIMIT}`)
     this.losses = new FrameLosses(options)
     this.paths = new PathCache(options.hopsMax)
     const prefetch = new Prefetch(pool, this.ports)
     this.queue.onOpen = (nodes, count) => prefetch.fetch(nodes, count, this.fixedNodes)
-    this.wakeEvent = new Int32Array(network.ports)
-    this.wakeTimes = new Float64Array(network.ports).fill(NEVER)
     // Known to be a double from the start on: were it found out in the middle of a run, all code would be compiled anew.
     this.reached = NEVER
     this.reached = 0
@@ -72,20 +56,16 @@ export class ExactKernel extends Pausing implements SwitchPorts, NicPorts {
   get now(): Time {
     return this.between ? this.reached : this.time
   }
+  /** Most packets that were alive at once. */
+  get packetsPeak(): number {
+    return this.pool.alivePeak
+  }
   get pendingEvents(): number {
     return this.queue.size
   }
   /** Whether nothing is left to happen. */
   get isDone(): boolean {
     return this.queue.isEmpty
-  }
-
-  /** Asks for `onCall(time, target, argument)`: targets below 64, arguments below 2^24. */
-  callAt(time: Time, target: number, argument: number): void {
-    if (!(target < TARGETS_MAX && argument >>> ARGUMENT_BITS === 0))
-      throw new RangeError(`call ${target} with argument ${argument}, expected below ${TARGETS_MAX} and 2^24`)
-    const order = this.canonical ? CALLS | (target << ARGUMENT_BITS) | argument : this.queue.reserve(1)
-    this.queue.push(time, Kind.Call | (target << KIND_BITS), argument, order)
   }
 
   /** Executes events strictly before `until`, at most `budget` of them; returns how many. 0: none is left before it. */
@@ -128,7 +108,7 @@ export class ExactKernel extends Pausing implements SwitchPorts, NicPorts {
       if (time >= until) break
       queue.activeAt = at + 1
       if (node >= fixedNodes) {
-        done += this.other(node)
+        done += this.execute(queue, node)
         continue
       }
       done++
@@ -140,36 +120,16 @@ export class ExactKernel extends Pausing implements SwitchPorts, NicPorts {
     return done
   }
 
-  /** An event that is not a port's own; 0 if it had been cancelled, else 1. */
-  private readonly other = (node: number): number => {
-    const queue = this.queue
-    const code = queue.codeOf(node)
-    if (code < 0) {
-      queue.release(node)
-      return 0
-    }
-    this.time = queue.timeOf(node)
-    this.currentOrder = queue.orderOf(node)
-    const argument = queue.argumentOf(node)
-    queue.release(node)
-    const target = code >> KIND_BITS
-    const kind = code & ((1 << KIND_BITS) - 1)
-    if (kind === Kind.Wake) {
-      this.wakeTimes[target] = NEVER
-      this.kickNow(target)
-    } else if (kind === Kind.Timer) {
-      this.nics[argument & (NODES_MAX - 1)]!.timer(this.time, target, argument >> TIMER_SHIFT)
-    } else {
-      this.onCall(this.time, target, argument)
-    }
-    return 1
-  }
-
   // --- arrivals
 
   private readonly arrive = (from: number): void => {
     const handle = this.takeFromLink(from)
     if (this.fused && this.ports[(from << P.PORT_SHIFT) | P.OCCUPIED] !== 0) this.catchUp(from, from << P.PORT_SHIFT)
+    this.take(from, handle)
+  }
+
+  /** A packet has come to the other end of the link of a port. */
+  protected readonly take = (from: number, handle: number): void => {
     const port = from ^ 1
     const node = this.ports[(from << P.PORT_SHIFT) | P.PEER]!
     if (node >= 0 && this.tracer === undefined && !this.losses.any) {
@@ -355,39 +315,5 @@ export class ExactKernel extends Pausing implements SwitchPorts, NicPorts {
 
   kick(_now: Time, port: number): void {
     if ((this.ports[(port << P.PORT_SHIFT) | P.STATE]! & P.BUSY_MASK) !== P.Busy.Scheduled) this.kickNow(port)
-  }
-
-  // --- wake-ups and timers of NICs
-
-  wakeTime(port: number): Time {
-    return this.wakeTimes[port]!
-  }
-  wakeAt(port: number, time: Time): void {
-    if (this.wakeTimes[port] !== NEVER) this.queue.cancel(this.wakeEvent[port]!)
-    this.wakeTimes[port] = time
-    const order = this.canonical ? WAKES | port : this.queue.reserve(1)
-    this.wakeEvent[port] = this.queue.push(time, Kind.Wake | (port << KIND_BITS), 0, order)
-  }
-  timerAt(node: number, endpoint: number, timer: number, time: Time): number {
-    const order = this.canonical ? TIMERS + ((endpoint << TIMER_BITS) | timer) : this.queue.reserve(1)
-    return this.queue.push(time, Kind.Timer | (endpoint << KIND_BITS), node | (timer << TIMER_SHIFT), order)
-  }
-  cancelTimer(event: number): void {
-    this.queue.cancel(event)
-  }
-  /** For NICs of one's own, before they ask for anything: a wake-up or a timer that is none is a `NicFault` from now on. */
-  watchNics(): void {
-    const watch = new NicWatch(this.nodeOf)
-    const wakeAt = this.wakeAt.bind(this)
-    const timerAt = this.timerAt.bind(this)
-    // Other kernels keep the methods of their class, and pay nothing.
-    this.wakeAt = (port, time) => {
-      watch.wake(this.now, port, time, this.wakeTimes[port] !== NEVER)
-      wakeAt(port, time)
-    }
-    this.timerAt = (node, endpoint, timer, time) => {
-      watch.timer(this.now, node, time)
-      return timerAt(node, endpoint, timer, time)
-    }
   }
 }

@@ -16,6 +16,8 @@ export interface ExactKernelOptions {
   readonly ties?: TieOrder
   /** One event a hop: see `FusedKernel`, which sets it. Needs canonical ties. */
   readonly fused?: boolean
+  /** Nodes take turns where they can: see `FusedKernel`, which sets it. */
+  readonly turns?: boolean
   /** Serialization time of a frame on a link, ps. */
   readonly serializationPs: (bytes: number, rateBps: number) => Time
   /** Largest frame, bytes. */

@@ -59,8 +59,7 @@ export class FaultyKernel extends ExactKernel {
       const silent = busy === P.Busy.Silent && !this.isOver(base)
       if (silent) {
         // Somebody waits for the end of it now: whoever is the next to send.
-        this.queue.f64[(port << 2) | 2] = this.portF64[(base >> 1) | P.BUSY_UNTIL_F64]!
-        this.queue.schedule((port << 1) | 1, this.ports[base | P.BUSY_ORDER]!)
+        this.completeAt(port, this.portF64[(base >> 1) | P.BUSY_UNTIL_F64]!, this.ports[base | P.BUSY_ORDER]!)
       }
       this.ending[port] = silent || busy === P.Busy.Scheduled ? 1 : 0
       this.ports[base | P.STATE] = (state & ~P.BUSY_MASK) | P.Busy.Scheduled

@@ -1,13 +1,189 @@
+import { Layout } from "@rdmakit/packet"
+import { NEVER, type Time } from "@rdmakit/protocol"
 import { ExactKernel } from "./ExactKernel.ts"
 import type { ExactKernelOptions } from "./ExactKernelOptions.ts"
+import * as P from "./PortTable.ts"
+import { ARRIVALS, BEFORE_ALL, CALLS } from "./TieOrder.ts"
+import type { NoteSource, Turns } from "./Turns.ts"
 
 /**
  * The fused kernel: one event a hop, the arrival. What ports of switches send, and when, is found out when somebody
- * looks, and is what the exact kernel finds, event by event: the same results in the same order (see `Departures`).
+ * looks, and is what the exact kernel finds, event by event: the same results (see `Departures`).
+ *
+ * With the option `turns`, nodes take turns. What happens at a node is unknown at all others until a packet has told them,
+ * which takes the delay of a link; so a node may execute all its events of a window of time as long as the shortest link's
+ * delay before the next node does the same. It is what conservative parallel simulators do (Chandy and Misra 1979; windows
+ * as in YAWNS, Nicol 1993), on one processor: a node finds its state in the cache, and the packets that come to it in the
+ * window are known and fetched at once. Results are those of the order of time for parts that keep to the rule. Calls at
+ * the world (`callAt`) are in that order: nodes have executed all before them, and nothing after.
  */
 export class FusedKernel extends ExactKernel {
+  /** Set by the world, before the first event: notes that are known beforehand. */
+  notes: NoteSource | undefined = undefined
+  private isReady = false
+  private peak = 0
+  /** Whether the last look at all nodes found one with anything to do. */
+  private isIdle = false
+  /** What was read early, kept so that no reading is found useless. */
+  private sink = 0
+
   /** @throws RangeError where ties go by insertion: the order in which departures are found out is another */
   constructor(options: Omit<ExactKernelOptions, "fused">) {
     super({ ...options, fused: true })
+  }
+
+  /** Whether nodes take turns: not where links are too short for it, nor under a tracer, which sees events in their order. */
+  get takesTurns(): boolean {
+    return this.turns !== undefined && this.tracer === undefined
+  }
+  /** Where nodes take turns, of the moments between windows. */
+  override get packetsPeak(): number {
+    return this.turns === undefined ? super.packetsPeak : this.peak
+  }
+  override get pendingEvents(): number {
+    return super.pendingEvents + (this.turns?.own.size ?? 0)
+  }
+  override get isDone(): boolean {
+    const { notes, turns } = this
+    if (!super.isDone || (notes !== undefined && notes.next !== NEVER)) return false
+    return turns === undefined || (turns.own.size === 0 && !this.isUnderWay(turns))
+  }
+
+  private isUnderWay({ inboxes }: Turns): boolean {
+    if (inboxes.ahead() !== NEVER) return true
+    return this.switches.some((_, node) => inboxes.has(node) || this.waitingCount[node]! > 0)
+  }
+
+  /** As in every kernel; but where nodes take turns, whole windows, until they are `budget` events or more. */
+  override run(until: Time, budget: number): number {
+    if (!this.isReady) {
+      this.isReady = true
+      if (this.turns !== undefined && !this.takesTurns) this.turns = undefined
+      if (this.turns === undefined) this.notes?.give(NEVER)
+    }
+    return this.turns === undefined ? super.run(until, budget) : this.runWindows(this.turns, until, budget)
+  }
+
+  private runWindows(turns: Turns, until: Time, budget: number): number {
+    const { inboxes, own } = turns
+    const world = this.switches.length
+    this.prepare()
+    this.between = false
+    let done = 0
+    while (done < budget && inboxes.start < until) {
+      const close = inboxes.start + inboxes.width
+      const end = Math.min(close, until)
+      this.notes?.give(end)
+      const call = own.first[world]!
+      if (call < end) {
+        done += this.runNodes(turns, call, CALLS) + this.runCalls(turns, world, call)
+        continue
+      }
+      done += this.runNodes(turns, end, BEFORE_ALL)
+      if (end !== close) break
+      this.peak = Math.max(this.peak, this.pool.alive)
+      if (!this.isIdle) inboxes.advance(1)
+      else if (!this.skip(turns)) break
+    }
+    this.events += done
+    this.between = true
+    this.time = Math.min(until, Math.max(inboxes.start, this.reached))
+    this.currentOrder = BEFORE_ALL
+    return done
+  }
+
+  /** Nothing happens in this window: on to the next in which something may; false where there is none. */
+  private skip({ inboxes, own }: Turns): boolean {
+    let next = this.notes?.next ?? NEVER
+    for (const first of own.first) next = Math.min(next, first)
+    const { start, width } = inboxes
+    let windows = Math.min(inboxes.ahead(), Math.floor((next - start) / width))
+    if (windows === NEVER) return false
+    // Far away the quotient is rounded.
+    while (windows > 1 && start + windows * width > next) windows--
+    inboxes.advance(Math.max(1, windows))
+    return true
+  }
+
+  /** All calls at a time, those that they make included. */
+  private runCalls({ own }: Turns, world: number, time: Time): number {
+    let done = 0
+    while (own.first[world] === time) {
+      const event = own.peek(world)
+      own.pop(world)
+      done += this.execute(own, event)
+    }
+    this.reached = Math.max(this.reached, time)
+    return done
+  }
+
+  /** Every node executes its events before `end`, and those at `end` whose orders are below `order`. */
+  private runNodes({ inboxes, own }: Turns, end: Time, order: number): number {
+    const { switches, waitingCount } = this
+    const { first } = own
+    const last = order === BEFORE_ALL ? end - 1 : end
+    let done = 0
+    this.isIdle = true
+    for (let node = 0; node < switches.length; node++) {
+      if (!inboxes.has(node) && !(first[node]! <= last) && waitingCount[node] === 0) continue
+      this.isIdle = false
+      done += this.turn(node, end, order)
+    }
+    return done
+  }
+
+  private readonly turn = (node: number, end: Time, order: number): number => {
+    const { inboxes, own } = this.turns!
+    const count = inboxes.gather(node)
+    if (count > 1) this.fetch(count)
+    const { froms, handles, times } = inboxes
+    const { first } = own
+    let done = 0
+    let at = 0
+    for (;;) {
+      const arrival = at < count ? times[at]! : NEVER
+      const mine = first[node]!
+      const time = mine < arrival ? mine : arrival
+      if (time >= end && (time !== end || order === BEFORE_ALL)) break
+      if (mine <= arrival) {
+        const event = own.peek(node)
+        const turn = own.orderOf(event)
+        if (mine < arrival || turn < (ARRIVALS | froms[at]!)) {
+          own.pop(node)
+          if (event >= this.fixedNodes) {
+            done += this.execute(own, event)
+            continue
+          }
+          done++
+          this.time = mine
+          this.currentOrder = turn
+          this.transmit(event >> 1, (event >> 1) << P.PORT_SHIFT)
+          continue
+        }
+      }
+      done++
+      this.time = arrival
+      const from = froms[at]!
+      this.currentOrder = ARRIVALS | from
+      this.take(from, handles[at++]!)
+    }
+    if (done > 0 && this.time > this.reached) this.reached = this.time
+    // What comes later than the end of a window that is cut short.
+    for (; at < count; at++) inboxes.put(node, times[at]!, froms[at]!, handles[at]!)
+    if (this.waitingCount[node]! > 0) {
+      this.time = end
+      this.currentOrder = order
+      this.settleNode(node)
+    }
+    return done
+  }
+
+  /** Reads that do not depend on each other are under way together. */
+  private readonly fetch = (count: number): void => {
+    const { handles } = this.turns!.inboxes
+    const { words } = this.pool
+    let read = 0
+    for (let i = 0; i < count; i++) read ^= words[handles[i]! << Layout.RECORD_SHIFT]!
+    this.sink ^= read
   }
 }

@@ -8,6 +8,7 @@ import { layOutPorts } from "./PortLayout.ts"
 import * as P from "./PortTable.ts"
 import { ARRIVALS } from "./TieOrder.ts"
 import type { Tracer } from "./Tracer.ts"
+import { type Turns, turnsOf } from "./Turns.ts"
 import { WeightedQueues } from "./WeightedQueues.ts"
 
 /**
@@ -29,6 +30,8 @@ export abstract class Transmitter {
   readonly policyWords: Int32Array
 
   protected readonly queue: EventQueue
+  /** Where nodes take turns, nearly all events are here: see `FusedKernel`. */
+  protected turns: Turns | undefined
   /** Nodes 2p and 2p + 1 of the queue are port p's next arrival and its completion. */
   protected readonly fixedNodes: number
   protected readonly ports: Int32Array
@@ -71,6 +74,10 @@ export abstract class Transmitter {
     this.portF64 = portF64
     this.txTable = txTable
     this.nodeOf = nodeOf
+    this.turns =
+      options.turns === true
+        ? turnsOf(network, this.fixedNodes, (rateBps) => options.serializationPs(options.wireBytesMax, rateBps))
+        : undefined
     const { discipline = "strict" } = options
     this.queues =
       typeof discipline === "string"
@@ -102,7 +109,8 @@ export abstract class Transmitter {
     const base = port << P.PORT_SHIFT
     const busy = this.ports[base | P.STATE]! & P.BUSY_MASK
     if (busy === P.Busy.No) return 0
-    return busy === P.Busy.Scheduled ? this.queue.f64[(port << 2) | 2]! : this.portF64[(base >> 1) | P.BUSY_UNTIL_F64]!
+    if (busy === P.Busy.Silent) return this.portF64[(base >> 1) | P.BUSY_UNTIL_F64]!
+    return (this.turns?.own ?? this.queue).timeOf((port << 1) | 1)
   }
   /** Priorities of a port that its peer has paused, a bit each. */
   pausedMask(port: number): number {
@@ -141,11 +149,24 @@ export abstract class Transmitter {
     if (busy === P.Busy.Silent && !this.isOver(base)) {
       if (this.fused && this.eager[port] === 0) return
       this.ports[base | P.STATE] = (state & ~P.BUSY_MASK) | P.Busy.Scheduled
-      this.queue.f64[(port << 2) | 2] = this.portF64[(base >> 1) | P.BUSY_UNTIL_F64]!
-      this.queue.schedule((port << 1) | 1, this.ports[base | P.BUSY_ORDER]!)
+      this.completeAt(port, this.portF64[(base >> 1) | P.BUSY_UNTIL_F64]!, this.ports[base | P.BUSY_ORDER]!)
       return
     }
     this.transmit(port, base)
+  }
+
+  /** The end of what a port sends becomes an event. */
+  protected readonly completeAt = (port: number, time: Time, order: number): void => {
+    const { queue, turns } = this
+    const event = (port << 1) | 1
+    if (turns === undefined) {
+      queue.f64[event << 1] = time
+      queue.schedule(event, order)
+    } else {
+      const node = this.nodeOf[port]!
+      turns.own.f64[event << 1] = time
+      turns.own.schedule(node < 0 ? ~node : node, event, order)
+    }
   }
 
   /** The port is idle: starts the next packet, when there is one. Where links go down it is exchanged. */
@@ -232,12 +253,16 @@ export abstract class Transmitter {
     const state = ports[base | P.STATE]! & ~P.BUSY_MASK
     if (awaited && !(this.fused && this.eager[port] === 0)) {
       ports[base | P.STATE] = state | P.Busy.Scheduled
-      queue.f64[(port << 2) | 2] = end
-      queue.schedule((port << 1) | 1, order)
+      this.completeAt(port, end, order)
     } else {
       ports[base | P.STATE] = state | P.Busy.Silent
       portF64[f | P.BUSY_UNTIL_F64] = end
       ports[base | P.BUSY_ORDER] = order
+    }
+    if (this.turns !== undefined) {
+      const peer = ports[base | P.PEER]!
+      this.turns.inboxes.put(peer < 0 ? ~peer : peer, arrival, port, handle)
+      return
     }
     // What is known of an arrival is kept with the packet before it, which is at hand when its turn comes.
     if (ports[base | P.LINK_HEAD]! >= 0) {

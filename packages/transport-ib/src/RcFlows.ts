@@ -11,6 +11,7 @@ export const rcFlows = (options: RcConfig): FlowTransport => {
     framing: config.framing,
     telemetry: config.telemetry,
     octets: { protocol: "roce" },
+    local: true,
     open: (hops) => {
       const ack = makeAck(hops)
       return (now, address) => makeQueuePair(now, config, ack, address)

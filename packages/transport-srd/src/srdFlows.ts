@@ -17,6 +17,7 @@ export const srdFlows = (options: SrdConfig): FlowTransport => {
     mtuBytes: config.mtuBytes,
     framing: config.framing,
     telemetry: false,
+    local: true,
     open: (hops) => {
       const shared = { config, records: new Records(), ack: makeAck(hops) }
       return (now, address) => new SrdEndpoint(now, shared, address)

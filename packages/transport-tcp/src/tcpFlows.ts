@@ -11,6 +11,7 @@ export const tcpFlows = (options: TcpConfig): FlowTransport => {
     framing: config.framing,
     telemetry: config.telemetry,
     octets: { protocol: "tcp" },
+    local: true,
     open: (hops) => {
       const ack = makeAck(hops)
       return (now, address) => new TcpEndpoint(now, config, ack, address)
