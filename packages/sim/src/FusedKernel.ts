@@ -21,6 +21,9 @@ export class FusedKernel extends ExactKernel {
   /** Set by the world, before the first event: notes that are known beforehand. */
   notes: NoteSource | undefined = undefined
   private isReady = false
+  /** Every event before this has been executed, ps. */
+  private position: Time = NEVER
+  private rehearsals = 64
   private peak = 0
   /** Whether the last look at all nodes found one with anything to do. */
   private isIdle = false
@@ -30,6 +33,7 @@ export class FusedKernel extends ExactKernel {
   /** @throws RangeError where ties go by insertion: the order in which departures are found out is another */
   constructor(options: Omit<ExactKernelOptions, "fused">) {
     super({ ...options, fused: true })
+    this.position = 0
   }
 
   /** Whether nodes take turns: not where links are too short for it, nor under a tracer, which sees events in their order. */
@@ -70,32 +74,38 @@ export class FusedKernel extends ExactKernel {
     this.prepare()
     this.between = false
     let done = 0
-    while (done < budget && inboxes.start < until) {
+    while (done < budget && this.position < until) {
       const close = inboxes.start + inboxes.width
-      const end = Math.min(close, until)
+      const middle = inboxes.start + inboxes.width / 2
+      // The first windows are cut in halves, so that nothing is new to the compiler when one is cut later.
+      const isCut = this.rehearsals > 0 && this.position < middle
+      const end = Math.min(isCut ? middle : close, until)
       this.notes?.give(end)
       const call = own.first[world]!
       if (call < end) {
         done += this.runNodes(turns, call, CALLS) + this.runCalls(turns, world, call)
+        this.position = call
         continue
       }
       done += this.runNodes(turns, end, BEFORE_ALL)
-      if (end !== close) break
+      this.position = end
+      if (end !== close) continue
       this.peak = Math.max(this.peak, this.pool.alive)
+      this.rehearsals--
       if (!this.isIdle) inboxes.advance(1)
-      else if (!this.skip(turns)) break
+      else if (!this.skip(turns, until)) break
+      this.position = inboxes.start
     }
     this.events += done
     this.between = true
-    this.time = Math.min(until, Math.max(inboxes.start, this.reached))
+    this.time = this.position
     this.currentOrder = BEFORE_ALL
     return done
   }
 
   /** Nothing happens in this window: on to the next in which something may; false where there is none. */
-  private skip({ inboxes, own }: Turns): boolean {
-    let next = this.notes?.next ?? NEVER
-    for (const first of own.first) next = Math.min(next, first)
+  private skip({ inboxes, own }: Turns, until: Time): boolean {
+    const next = Math.min(until, this.notes?.next ?? NEVER, own.next)
     const { start, width } = inboxes
     let windows = Math.min(inboxes.ahead(), Math.floor((next - start) / width))
     if (windows === NEVER) return false
@@ -120,19 +130,23 @@ export class FusedKernel extends ExactKernel {
   /** Every node executes its events before `end`, and those at `end` whose orders are below `order`. */
   private runNodes({ inboxes, own }: Turns, end: Time, order: number): number {
     const { switches, waitingCount } = this
-    const { first } = own
     const last = order === BEFORE_ALL ? end - 1 : end
     let done = 0
     this.isIdle = true
     for (let node = 0; node < switches.length; node++) {
-      if (!inboxes.has(node) && !(first[node]! <= last) && waitingCount[node] === 0) continue
+      if (!inboxes.has(node) && !own.has(node, last) && waitingCount[node] === 0) continue
       this.isIdle = false
-      done += this.turn(node, end, order)
+      const isHost = switches[node] === undefined
+      done += isHost ? this.hostTurn(node, end, order !== BEFORE_ALL) : this.switchTurn(node, end, order !== BEFORE_ALL)
+      if (waitingCount[node] === 0) continue
+      this.time = end
+      this.currentOrder = order
+      this.settleNode(node)
     }
     return done
   }
 
-  private readonly turn = (node: number, end: Time, order: number): number => {
+  private readonly switchTurn = (node: number, end: Time, inclusive: boolean): number => {
     const { inboxes, own } = this.turns!
     const count = inboxes.gather(node)
     if (count > 1) this.fetch(count)
@@ -144,20 +158,15 @@ export class FusedKernel extends ExactKernel {
       const arrival = at < count ? times[at]! : NEVER
       const mine = first[node]!
       const time = mine < arrival ? mine : arrival
-      if (time >= end && (time !== end || order === BEFORE_ALL)) break
+      if (inclusive ? time > end : time >= end) break
       if (mine <= arrival) {
+        // At one time ends of serializations come before arrivals, and all others after them: see `TieOrder`.
         const event = own.peek(node)
-        const turn = own.orderOf(event)
-        if (mine < arrival || turn < (ARRIVALS | froms[at]!)) {
+        const isCompletion = event < this.fixedNodes
+        if (mine < arrival || isCompletion) {
           own.pop(node)
-          if (event >= this.fixedNodes) {
-            done += this.execute(own, event)
-            continue
-          }
-          done++
-          this.time = mine
-          this.currentOrder = turn
-          this.transmit(event >> 1, (event >> 1) << P.PORT_SHIFT)
+          if (isCompletion) this.complete(mine, event >> 1)
+          done += isCompletion ? 1 : this.execute(own, event)
           continue
         }
       }
@@ -167,15 +176,63 @@ export class FusedKernel extends ExactKernel {
       this.currentOrder = ARRIVALS | from
       this.take(from, handles[at++]!)
     }
-    if (done > 0 && this.time > this.reached) this.reached = this.time
-    // What comes later than the end of a window that is cut short.
-    for (; at < count; at++) inboxes.put(node, times[at]!, froms[at]!, handles[at]!)
-    if (this.waitingCount[node]! > 0) {
-      this.time = end
-      this.currentOrder = order
-      this.settleNode(node)
-    }
+    this.endTurn(node, done, at, count)
     return done
+  }
+
+  /** The same of a host; the end of what its only port sends is not in the heap, if it has but one. */
+  private readonly hostTurn = (node: number, end: Time, inclusive: boolean): number => {
+    const { inboxes, own } = this.turns!
+    const count = inboxes.gather(node)
+    if (count > 1) this.fetchTelemetry(count)
+    const { froms, handles, times } = inboxes
+    const { ends, first } = own
+    let done = 0
+    let at = 0
+    for (;;) {
+      const arrival = at < count ? times[at]! : NEVER
+      const sent = ends[node]!
+      const mine = first[node]!
+      const early = sent <= mine ? sent : mine
+      const time = early < arrival ? early : arrival
+      if (inclusive ? time > end : time >= end) break
+      if (sent === time) {
+        ends[node] = NEVER
+        done++
+        this.complete(sent, own.lone[node]!)
+        continue
+      }
+      if (mine <= arrival) {
+        const event = own.peek(node)
+        const isCompletion = event < this.fixedNodes
+        if (mine < arrival || isCompletion) {
+          own.pop(node)
+          if (isCompletion) this.complete(mine, event >> 1)
+          done += isCompletion ? 1 : this.execute(own, event)
+          continue
+        }
+      }
+      done++
+      this.time = arrival
+      const from = froms[at]!
+      this.currentOrder = ARRIVALS | from
+      this.take(from, handles[at++]!)
+    }
+    this.endTurn(node, done, at, count)
+    return done
+  }
+
+  private readonly complete = (time: Time, port: number): void => {
+    this.time = time
+    this.currentOrder = port
+    this.transmit(port, port << P.PORT_SHIFT)
+  }
+
+  /** What arrives after the end of a window that is cut short comes later. */
+  private readonly endTurn = (node: number, done: number, from: number, count: number): void => {
+    const { froms, handles, put, times } = this.turns!.inboxes
+    if (done > 0 && this.time > this.reached) this.reached = this.time
+    for (let at = from; at < count; at++) put(node, times[at]!, froms[at]!, handles[at]!)
   }
 
   /** Reads that do not depend on each other are under way together. */
@@ -184,6 +241,21 @@ export class FusedKernel extends ExactKernel {
     const { words } = this.pool
     let read = 0
     for (let i = 0; i < count; i++) read ^= words[handles[i]! << Layout.RECORD_SHIFT]!
+    this.sink ^= read
+  }
+
+  /** And of telemetry that hosts will read. */
+  private readonly fetchTelemetry = (count: number): void => {
+    this.fetch(count)
+    const { handles } = this.turns!.inboxes
+    const { telemetry, telemetryStride, words } = this.pool
+    let read = 0
+    for (let i = 0; i < count; i++) {
+      const block = words[(handles[i]! << Layout.RECORD_SHIFT) | Layout.TELEMETRY]!
+      // Of none it is negative, and its block is none: there is nothing to read there.
+      const first = (block & 0xffffff) * telemetryStride
+      if (block >= 0) read ^= telemetry[first]! ^ telemetry[first + telemetryStride - 1]!
+    }
     this.sink ^= read
   }
 }

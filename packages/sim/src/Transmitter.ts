@@ -158,14 +158,12 @@ export abstract class Transmitter {
   /** The end of what a port sends becomes an event. */
   protected readonly completeAt = (port: number, time: Time, order: number): void => {
     const { queue, turns } = this
-    const event = (port << 1) | 1
     if (turns === undefined) {
-      queue.f64[event << 1] = time
-      queue.schedule(event, order)
+      queue.f64[(port << 2) | 2] = time
+      queue.schedule((port << 1) | 1, order)
     } else {
       const node = this.nodeOf[port]!
-      turns.own.f64[event << 1] = time
-      turns.own.schedule(node < 0 ? ~node : node, event, order)
+      turns.own.complete(node < 0 ? ~node : node, port, time)
     }
   }
 

@@ -45,5 +45,16 @@ export const turnsOf = (
   let windows = 4
   while (windows < longest / width + 2) windows *= 2
   if (windows > WINDOWS_MAX) return undefined
-  return { inboxes: new Inboxes(network.nodes, width, windows), own: new NodeEvents(fixed, network.nodes) }
+  return { inboxes: new Inboxes(network.nodes, width, windows), own: new NodeEvents(fixed, lonePorts(network)) }
+}
+
+/** The port of each host that has but one; -1 for all other nodes. */
+const lonePorts = ({ isSwitch, nodes, portNode, ports }: Network): Int32Array => {
+  const count = new Int32Array(nodes)
+  const lone = new Int32Array(nodes)
+  for (let port = 0; port < ports; port++) {
+    count[portNode[port]!]!++
+    lone[portNode[port]!] = port
+  }
+  return lone.map((port, node) => (count[node] === 1 && isSwitch[node] !== 1 ? port : -1))
 }
