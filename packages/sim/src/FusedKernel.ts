@@ -150,12 +150,12 @@ export class FusedKernel extends ExactKernel {
     const { inboxes, own } = this.turns!
     const count = inboxes.gather(node)
     if (count > 1) this.fetch(count)
-    const { froms, handles, times } = inboxes
+    const { handles, offsets, start } = inboxes
     const { first } = own
     let done = 0
     let at = 0
     for (;;) {
-      const arrival = at < count ? times[at]! : NEVER
+      const arrival = at < count ? start + offsets[at]! : NEVER
       const mine = first[node]!
       const time = mine < arrival ? mine : arrival
       if (inclusive ? time > end : time >= end) break
@@ -172,9 +172,10 @@ export class FusedKernel extends ExactKernel {
       }
       done++
       this.time = arrival
-      const from = froms[at]!
+      const handle = handles[at++]!
+      const from = inboxes.fromOf(handle)
       this.currentOrder = ARRIVALS | from
-      this.take(from, handles[at++]!)
+      this.take(from, handle)
     }
     this.endTurn(node, done, at, count)
     return done
@@ -185,12 +186,12 @@ export class FusedKernel extends ExactKernel {
     const { inboxes, own } = this.turns!
     const count = inboxes.gather(node)
     if (count > 1) this.fetchTelemetry(count)
-    const { froms, handles, times } = inboxes
+    const { handles, offsets, start } = inboxes
     const { ends, first } = own
     let done = 0
     let at = 0
     for (;;) {
-      const arrival = at < count ? times[at]! : NEVER
+      const arrival = at < count ? start + offsets[at]! : NEVER
       const sent = ends[node]!
       const mine = first[node]!
       const early = sent <= mine ? sent : mine
@@ -214,9 +215,10 @@ export class FusedKernel extends ExactKernel {
       }
       done++
       this.time = arrival
-      const from = froms[at]!
+      const handle = handles[at++]!
+      const from = inboxes.fromOf(handle)
       this.currentOrder = ARRIVALS | from
-      this.take(from, handles[at++]!)
+      this.take(from, handle)
     }
     this.endTurn(node, done, at, count)
     return done
@@ -230,9 +232,12 @@ export class FusedKernel extends ExactKernel {
 
   /** What arrives after the end of a window that is cut short comes later. */
   private readonly endTurn = (node: number, done: number, from: number, count: number): void => {
-    const { froms, handles, put, times } = this.turns!.inboxes
+    const { inboxes } = this.turns!
     if (done > 0 && this.time > this.reached) this.reached = this.time
-    for (let at = from; at < count; at++) put(node, times[at]!, froms[at]!, handles[at]!)
+    for (let at = from; at < count; at++) {
+      const handle = inboxes.handles[at]!
+      inboxes.put(node, inboxes.start + inboxes.offsets[at]!, inboxes.fromOf(handle), handle)
+    }
   }
 
   /** Reads that do not depend on each other are under way together. */

@@ -76,7 +76,7 @@ export abstract class Transmitter {
     this.nodeOf = nodeOf
     this.turns =
       options.turns === true
-        ? turnsOf(network, this.fixedNodes, (rateBps) => options.serializationPs(options.wireBytesMax, rateBps))
+        ? turnsOf(network, pool, this.fixedNodes, (rateBps) => options.serializationPs(options.wireBytesMax, rateBps))
         : undefined
     const { discipline = "strict" } = options
     this.queues =

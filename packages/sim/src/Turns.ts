@@ -1,3 +1,4 @@
+import type { PacketPool } from "@rdmakit/packet"
 import type { Time } from "@rdmakit/protocol"
 import { Inboxes } from "./Inboxes.ts"
 import type { Network } from "./Network.ts"
@@ -6,6 +7,8 @@ import { NodeEvents } from "./NodeEvents.ts"
 /** Windows shorter than this, ps, and this for each node, hold too little to make up for looking at every node. */
 const WINDOW_LEAST_PS = 10_000
 const WINDOW_PS_PER_NODE = 100
+/** Times in a window are words. */
+const WINDOW_MOST_PS = 2 ** 30
 /** Windows that a packet may be ahead at most: longer links among short ones need too many boxes. */
 const WINDOWS_MAX = 64
 
@@ -33,10 +36,11 @@ export const leastDelayPs = ({ delayPs, ports }: Network): Time => {
 /** For the nodes of a network; undefined where its links are too short, or of lengths too different. */
 export const turnsOf = (
   network: Network,
+  pool: PacketPool,
   fixed: number,
   serializationPs: (rateBps: number) => Time,
 ): Turns | undefined => {
-  const width = leastDelayPs(network)
+  const width = Math.min(leastDelayPs(network), WINDOW_MOST_PS)
   if (!(width >= Math.max(WINDOW_LEAST_PS, WINDOW_PS_PER_NODE * network.nodes))) return undefined
   let longest = 0
   for (let port = 0; port < network.ports; port++) {
@@ -45,7 +49,7 @@ export const turnsOf = (
   let windows = 4
   while (windows < longest / width + 2) windows *= 2
   if (windows > WINDOWS_MAX) return undefined
-  return { inboxes: new Inboxes(network.nodes, width, windows), own: new NodeEvents(fixed, lonePorts(network)) }
+  return { inboxes: new Inboxes(pool, network.nodes, width, windows), own: new NodeEvents(fixed, lonePorts(network)) }
 }
 
 /** The port of each host that has but one; -1 for all other nodes. */
