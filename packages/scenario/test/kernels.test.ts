@@ -1,8 +1,9 @@
 import { srd } from "@rdmakit/cc-srd"
+import { FusedKernel } from "@rdmakit/sim"
 import { srdConfig, srdFlows } from "@rdmakit/transport-srd"
 import { describe, expect, it } from "vitest"
 import { kernelDifference, played } from "./kernelDifference.ts"
-import type { RandomCase } from "./randomNetwork.ts"
+import { type RandomCase, randomCase, startedRun, takingTurns } from "./randomNetwork.ts"
 
 /** The same network and flows under SRD, with ports that change all the time. */
 const underSrd = (random: RandomCase): RandomCase => ({
@@ -20,6 +21,18 @@ describe("exact and fused kernel", () => {
     "give the same on random networks %i0 to %i9",
     (tens) => {
       const differences = Array.from({ length: 10 }, (_, i) => kernelDifference(10 * tens + i))
+      expect(differences.filter((text) => text !== undefined)).toEqual([])
+    },
+    60_000,
+  )
+
+  it.each(Array.from({ length: 10 }, (_, tens) => tens))(
+    "give the same on random networks whose nodes take turns, %i0 to %i9",
+    (tens) => {
+      const seeds = Array.from({ length: 10 }, (_, i) => 10 * tens + i)
+      const kernels = seeds.map((seed) => startedRun(takingTurns(randomCase(seed)), "fused").world.kernel)
+      expect(kernels.map((kernel) => kernel instanceof FusedKernel && kernel.takesTurns)).toEqual(seeds.map(() => true))
+      const differences = seeds.map((seed) => kernelDifference(seed, takingTurns))
       expect(differences.filter((text) => text !== undefined)).toEqual([])
     },
     60_000,

@@ -18,7 +18,7 @@ import {
   type TransportSettings,
 } from "@rdmakit/fabric"
 import { RoundRobinNic } from "@rdmakit/nic"
-import type { ControllerFactory } from "@rdmakit/protocol"
+import type { ControllerFactory, FlowCommand, FlowEvent } from "@rdmakit/protocol"
 import { BufferTooSmall } from "@rdmakit/switch"
 import { type Graph, GraphBuilder, hostsOf, leafSpine, ring, star } from "@rdmakit/topology"
 import { hash32, uniform } from "@rdmakit/units"
@@ -185,7 +185,10 @@ const disciplineOf = (draws: Draws, graph: Graph): NonNullable<NativeOptions["di
 }
 
 /** The scan of the HPCC simulator in a native network. */
-const roundRobinNics: NicFactory = () => (options) => new RoundRobinNic(options)
+const roundRobinNics: NicFactory = Object.assign(
+  () => (options: ConstructorParameters<typeof RoundRobinNic<FlowCommand, FlowEvent>>[0]) => new RoundRobinNic(options),
+  { local: true },
+)
 
 export interface RandomCase {
   readonly options: NativeOptions
@@ -229,6 +232,13 @@ export const randomCase = (seed: number): RandomCase => {
     flows: drawnFlows(draws, graph),
     until: draws.pick([20e6, 200e6, 1e9]) + draws.int(1000),
   }
+}
+
+/** The same network as one whose nodes may take turns: no link is short, and nothing happens to all of them at once. */
+export const takingTurns = ({ options, ...random }: RandomCase): RandomCase => {
+  const { admission: _, faults: __, graph, watchdog: ___, ...others } = options
+  const links = graph.links.map((link) => ({ ...link, delayPs: Math.max(link.delayPs, 83_840) }))
+  return { ...random, options: { ...others, graph: { ...graph, links } } }
 }
 
 /** The network of a case, with as much buffer as it needs at least. */
