@@ -125,13 +125,12 @@ export class ExactKernel extends Waking implements SwitchPorts, NicPorts {
   private readonly arrive = (from: number): void => {
     const handle = this.takeFromLink(from)
     if (this.fused && this.ports[(from << P.PORT_SHIFT) | P.OCCUPIED] !== 0) this.catchUp(from, from << P.PORT_SHIFT)
-    this.take(from, handle)
+    this.take(this.ports[(from << P.PORT_SHIFT) | P.PEER]!, from, handle)
   }
 
-  /** A packet has come to the other end of the link of a port. */
-  protected readonly take = (from: number, handle: number): void => {
+  /** A packet has come to the other end of the link of a port. @param node there; of a host, the complement */
+  protected readonly take = (node: number, from: number, handle: number): void => {
     const port = from ^ 1
-    const node = this.ports[(from << P.PORT_SHIFT) | P.PEER]!
     if (node >= 0 && this.tracer === undefined && !this.losses.any) {
       if (this.chooses[node] === 0 ? this.pass(port, handle) : this.passChosen(node, port, handle)) return
     }

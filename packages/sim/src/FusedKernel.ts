@@ -175,7 +175,7 @@ export class FusedKernel extends ExactKernel {
       const handle = handles[at++]!
       const from = inboxes.fromOf(handle)
       this.currentOrder = ARRIVALS | from
-      this.take(from, handle)
+      this.take(node, from, handle)
     }
     this.endTurn(node, done, at, count)
     return done
@@ -218,7 +218,7 @@ export class FusedKernel extends ExactKernel {
       const handle = handles[at++]!
       const from = inboxes.fromOf(handle)
       this.currentOrder = ARRIVALS | from
-      this.take(from, handle)
+      this.take(~node, from, handle)
     }
     this.endTurn(node, done, at, count)
     return done
@@ -231,13 +231,9 @@ export class FusedKernel extends ExactKernel {
   }
 
   /** What arrives after the end of a window that is cut short comes later. */
-  private readonly endTurn = (node: number, done: number, from: number, count: number): void => {
-    const { inboxes } = this.turns!
+  private readonly endTurn = (node: number, done: number, at: number, count: number): void => {
     if (done > 0 && this.time > this.reached) this.reached = this.time
-    for (let at = from; at < count; at++) {
-      const handle = inboxes.handles[at]!
-      inboxes.put(node, inboxes.start + inboxes.offsets[at]!, inboxes.fromOf(handle), handle)
-    }
+    this.turns!.inboxes.putBack(node, at, count)
   }
 
   /** Reads that do not depend on each other are under way together. */

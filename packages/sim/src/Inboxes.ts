@@ -41,8 +41,6 @@ export class Inboxes {
   private rowNext = 0
   private rowAfter = 0
   readonly width: Time
-  private readonly width2: Time
-  private readonly width3: Time
   private readonly nodes: number
   private readonly windows: number
   private readonly partShift: number
@@ -55,15 +53,13 @@ export class Inboxes {
   private readonly parts = new Int32Array(PARTS >> 5)
 
   /**
-   * @param width of a window, whole ps, below 2^30; what is put into the present one is what was taken out of it
+   * @param width of a window, whole ps, at most 2^30
    * @param windows at least two more than anything arrives ahead; a power of two, at least 4
    */
   constructor(pool: PacketPool, nodes: number, width: Time, windows: number) {
     this.pool = pool
     this.nodes = nodes
     this.width = width
-    this.width2 = 2 * width
-    this.width3 = 3 * width
     this.windows = windows
     let shift = 0
     while (width / 2 ** shift > PARTS) shift++
@@ -82,17 +78,27 @@ export class Inboxes {
     return ((this.window + ahead) & (this.windows - 1)) * this.nodes
   }
 
-  /** A packet is on its way. @param from the port that sent it */
+  /** A packet is on its way, to arrive in a later window. @param from the port that sent it */
   readonly put = (node: number, arrival: Time, from: number, handle: number): void => {
-    const since = arrival - this.start
     this.pool.words[(handle << Layout.RECORD_SHIFT) | FROM] = from
-    // Nearly all go one link of nearly all the same length.
-    if (since >= this.width && since < this.width2) this.add(this.rowNext + node, since - this.width, handle)
-    else if (since >= this.width2 && since < this.width3) this.add(this.rowAfter + node, since - this.width2, handle)
-    else {
-      const ahead = Math.floor(since / this.width)
-      this.add(this.rowOf(ahead) + node, since - ahead * this.width, handle)
+    let offset = arrival - this.start - this.width
+    let row = this.rowNext
+    // Nearly all go over one link of nearly all the same length.
+    if (offset >= this.width) {
+      offset -= this.width
+      row = this.rowAfter
+      if (offset >= this.width) {
+        const more = Math.floor(offset / this.width)
+        offset -= more * this.width
+        row = this.rowOf(2 + more)
+      }
     }
+    this.add(row + node, offset, handle)
+  }
+
+  /** What was found after an offset is not wanted yet. */
+  putBack(node: number, from: number, count: number): void {
+    for (let at = from; at < count; at++) this.add(this.row + node, this.offsets[at]!, this.handles[at]!)
   }
 
   private readonly add = (box: number, offset: Time, handle: number): void => {

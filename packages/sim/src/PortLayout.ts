@@ -36,6 +36,7 @@ export function layOutPorts(
   for (let port = 0; port < count; port++) {
     const base = port << P.PORT_SHIFT
     ports[base + P.LINK_HEAD] = -1
+    ports[base + P.BUSY_ORDER] = port
     ports[base + P.LEAVE] = P.Leave.Nothing
     ports[base + P.TX_BASE] = stride * rates.indexOf(network.rateBps[port]!)
     ports[base + P.PEER] = nodeOf[port ^ 1]!

@@ -236,32 +236,33 @@ export abstract class Transmitter {
 
   /** Starts to send. `awaited`: somebody waits for the end of this transmission. */
   protected readonly start = (port: number, base: number, handle: number, awaited: boolean): void => {
-    const { ports, portF64, pool, queue } = this
+    const { canonical, ports, portF64, pool, queue } = this
     const { words } = pool
     const f = base >> 1
     const record = handle << Layout.RECORD_SHIFT
     const bytes = words[record | Layout.WIRE_BYTES]!
     const end = this.time + this.txTable[ports[base | P.TX_BASE]! + bytes]!
-    const arrival = end + portF64[f | P.DELAY_F64]!
-    const { canonical } = this
     const order = canonical ? port : queue.reserve(2)
-    const arrivalOrder = canonical ? ARRIVALS | port : (order + 1) | 0
     portF64[f | P.SENT_BYTES_F64]! += bytes
-    words[record | Layout.NEXT] = -1
     const state = ports[base | P.STATE]! & ~P.BUSY_MASK
-    if (awaited && !(this.fused && this.eager[port] === 0)) {
+    // A comparison, for what the compiler does not know to be a boolean it asks for all that is no truth.
+    if (awaited === true && !(this.fused && this.eager[port] === 0)) {
       ports[base | P.STATE] = state | P.Busy.Scheduled
       this.completeAt(port, end, order)
     } else {
       ports[base | P.STATE] = state | P.Busy.Silent
       portF64[f | P.BUSY_UNTIL_F64] = end
-      ports[base | P.BUSY_ORDER] = order
+      // Otherwise it is the port's for good.
+      if (!canonical) ports[base | P.BUSY_ORDER] = order
     }
+    const arrival = end + portF64[f | P.DELAY_F64]!
     if (this.turns !== undefined) {
       const peer = ports[base | P.PEER]!
       this.turns.inboxes.put(peer < 0 ? ~peer : peer, arrival, port, handle)
       return
     }
+    const arrivalOrder = canonical ? ARRIVALS | port : (order + 1) | 0
+    words[record | Layout.NEXT] = -1
     // What is known of an arrival is kept with the packet before it, which is at hand when its turn comes.
     if (ports[base | P.LINK_HEAD]! >= 0) {
       const before = ports[base | P.LINK_TAIL]! << Layout.RECORD_SHIFT

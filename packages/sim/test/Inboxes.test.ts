@@ -76,7 +76,7 @@ describe("boxes of what is on its way", () => {
     const { inboxes, sent } = filled(200, 1)
     inboxes.advance(1)
     const all = taken(inboxes, 0)
-    for (const { arrival, from, handle } of all.slice(5)) inboxes.put(0, arrival, from, handle)
+    inboxes.putBack(0, 5, all.length)
     expect(taken(inboxes, 0)).toEqual(all.slice(5))
     expect(all.length).toBe(sent.filter(({ arrival }) => arrival < 2 * WIDTH).length)
   })
