@@ -91,7 +91,7 @@ export class FusedKernel extends ExactKernel {
       this.position = end
       if (end !== close) continue
       this.peak = Math.max(this.peak, this.pool.alive)
-      this.rehearsals--
+      if (this.rehearsals > 0) this.rehearsals--
       if (!this.isIdle) inboxes.advance(1)
       else if (!this.skip(turns, until)) break
       this.position = inboxes.start
