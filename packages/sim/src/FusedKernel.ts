@@ -2,6 +2,7 @@ import { Layout } from "@rdmakit/packet"
 import { NEVER, type Time } from "@rdmakit/protocol"
 import { ExactKernel } from "./ExactKernel.ts"
 import type { ExactKernelOptions } from "./ExactKernelOptions.ts"
+import type { NodeEvents } from "./NodeEvents.ts"
 import * as P from "./PortTable.ts"
 import { ARRIVALS, BEFORE_ALL, CALLS } from "./TieOrder.ts"
 import type { NoteSource, Turns } from "./Turns.ts"
@@ -160,13 +161,9 @@ export class FusedKernel extends ExactKernel {
       const time = mine < arrival ? mine : arrival
       if (inclusive ? time > end : time >= end) break
       if (mine <= arrival) {
-        // At one time ends of serializations come before arrivals, and all others after them: see `TieOrder`.
-        const event = own.peek(node)
-        const isCompletion = event < this.fixedNodes
-        if (mine < arrival || isCompletion) {
-          own.pop(node)
-          if (isCompletion) this.complete(mine, event >> 1)
-          done += isCompletion ? 1 : this.execute(own, event)
+        const some = this.ownEvent(own, node, mine, arrival)
+        if (some >= 0) {
+          done += some
           continue
         }
       }
@@ -204,12 +201,9 @@ export class FusedKernel extends ExactKernel {
         continue
       }
       if (mine <= arrival) {
-        const event = own.peek(node)
-        const isCompletion = event < this.fixedNodes
-        if (mine < arrival || isCompletion) {
-          own.pop(node)
-          if (isCompletion) this.complete(mine, event >> 1)
-          done += isCompletion ? 1 : this.execute(own, event)
+        const some = this.ownEvent(own, node, mine, arrival)
+        if (some >= 0) {
+          done += some
           continue
         }
       }
@@ -222,6 +216,18 @@ export class FusedKernel extends ExactKernel {
     }
     this.endTurn(node, done, at, count)
     return done
+  }
+
+  /** Executes the first event that a node has made for itself, if it comes before an arrival: -1 if not, 0 for one cancelled. */
+  private readonly ownEvent = (own: NodeEvents, node: number, time: Time, arrival: Time): number => {
+    const event = own.peek(node)
+    // At one time ends of serializations come before arrivals, and all others after them: see `TieOrder`.
+    const isCompletion = event < this.fixedNodes
+    if (time === arrival && !isCompletion) return -1
+    own.pop(node)
+    if (!isCompletion) return this.execute(own, event)
+    this.complete(time, event >> 1)
+    return 1
   }
 
   private readonly complete = (time: Time, port: number): void => {
