@@ -2,7 +2,7 @@ import type { Time } from "@rdmakit/protocol"
 
 /** A node is 16 bytes: time (a double), order number, next node in a list. */
 export const NODE_SHIFT = 2
-const ORDER = 2
+export const ORDER = 2
 export const NEXT = 3
 
 /** Room for events made by `push`: what is not used of it is not touched, and costs nothing. */

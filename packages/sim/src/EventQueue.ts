@@ -1,5 +1,5 @@
 import { NEVER, type Time } from "@rdmakit/protocol"
-import { EventNodes, NEXT, NODE_SHIFT } from "./EventNodes.ts"
+import { EventNodes, NEXT, NODE_SHIFT, ORDER } from "./EventNodes.ts"
 
 const TWO_32 = 2 ** 32
 const SLOTS = 1 << 12
@@ -81,7 +81,7 @@ export class EventQueue extends EventNodes {
 
   /** Schedules a fixed node that is not scheduled: its time must have been written to `f64[2 · node]`. */
   readonly schedule = (node: number, order: number): void => {
-    this.setOrder(node, order)
+    this.i32[(node << NODE_SHIFT) | ORDER] = order
     this.link(node)
   }
 
@@ -152,7 +152,9 @@ export class EventQueue extends EventNodes {
 
   /** What the open slot's events are sorted by. */
   private keyOf(node: number): number {
-    return (this.f64[node << 1]! - this.start) * TWO_32 + ((this.orderOf(node) - this.baseOrder) | 0)
+    return (
+      (this.f64[node << 1]! - this.start) * TWO_32 + ((this.i32[(node << NODE_SHIFT) | ORDER]! - this.baseOrder) | 0)
+    )
   }
 
   /** Into the open slot, at its place: the events before it move up by one. */
@@ -223,7 +225,7 @@ export class EventQueue extends EventNodes {
         keys = this.keys
         from = this.activeAt
       }
-      const key = (f64[node << 1]! - start) * TWO_32 + ((this.orderOf(node) - baseOrder) | 0)
+      const key = (f64[node << 1]! - start) * TWO_32 + ((i32[(node << NODE_SHIFT) | ORDER]! - baseOrder) | 0)
       let at = --from
       for (let next = at + 1; next < active.length; next++) {
         const other = keys[next]!
