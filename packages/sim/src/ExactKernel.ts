@@ -114,7 +114,7 @@ export class ExactKernel extends Waking implements SwitchPorts, NicPorts {
       done++
       this.time = time
       this.currentOrder = queue.orderOf(node)
-      if ((node & 1) === 0) this.arrive(node >> 1)
+      if ((node & 1) === 0) this.arrive(node >> 1, -1, 0)
       else this.transmit(node >> 1, (node >> 1) << P.PORT_SHIFT)
     }
     return done
@@ -122,14 +122,20 @@ export class ExactKernel extends Waking implements SwitchPorts, NicPorts {
 
   // --- arrivals
 
-  private readonly arrive = (from: number): void => {
-    const handle = this.takeFromLink(from)
-    if (this.fused && this.ports[(from << P.PORT_SHIFT) | P.OCCUPIED] !== 0) this.catchUp(from, from << P.PORT_SHIFT)
-    this.take(this.ports[(from << P.PORT_SHIFT) | P.PEER]!, from, handle)
-  }
-
-  /** A packet has come to the other end of the link of a port. @param node there; of a host, the complement */
-  protected readonly take = (node: number, from: number, handle: number): void => {
+  /**
+   * A packet has come to the other end of the link of a port: the one that is given, or the first on the link, -1. One
+   * function for both, which is compiled for what a kernel does of it.
+   *
+   * @param to the node there; of a host, the complement. Of the first on the link it is found out
+   */
+  protected readonly arrive = (from: number, given: number, to: number): void => {
+    let handle = given
+    let node = to
+    if (handle < 0) {
+      handle = this.takeFromLink(from)
+      if (this.fused && this.ports[(from << P.PORT_SHIFT) | P.OCCUPIED] !== 0) this.catchUp(from, from << P.PORT_SHIFT)
+      node = this.ports[(from << P.PORT_SHIFT) | P.PEER]!
+    }
     const port = from ^ 1
     if (node >= 0 && this.tracer === undefined && !this.losses.any) {
       if (this.chooses[node] === 0 ? this.pass(port, handle) : this.passChosen(node, port, handle)) return

@@ -172,7 +172,7 @@ export class FusedKernel extends ExactKernel {
       const handle = handles[at++]!
       const from = inboxes.fromOf(handle)
       this.currentOrder = ARRIVALS | from
-      this.take(node, from, handle)
+      this.arrive(from, handle, node)
     }
     this.endTurn(node, done, at, count)
     return done
@@ -212,7 +212,7 @@ export class FusedKernel extends ExactKernel {
       const handle = handles[at++]!
       const from = inboxes.fromOf(handle)
       this.currentOrder = ARRIVALS | from
-      this.take(~node, from, handle)
+      this.arrive(from, handle, ~node)
     }
     this.endTurn(node, done, at, count)
     return done
