@@ -107,7 +107,7 @@ export interface FlowTransport {
   /**
    * Its ends are local: what one does depends on nothing but what has come to it, and on nothing that ends at other hosts
    * do or keep. So a kernel may run the events of one host before earlier ones of another, as long as no packet could have
-   * told of those; without it events come in the order of time.
+   * told of those; without it events come in the order of time. It asks for whole picoseconds only.
    */
   readonly local?: boolean | undefined
   /** For one world: makes the ends of its flows. @param hops switches on the longest path */
