@@ -68,6 +68,25 @@ describe("nodes take turns", () => {
     expect(cut.packetsPeak).toBe(plain.packetsPeak)
   })
 
+  it("of switches whose departures are never late too, and the run has an end", () => {
+    const make = sharedBufferSwitches()
+    const eager: NativeOptions["switches"] = Object.assign(
+      (network: Parameters<typeof make>[0]) => {
+        const switchOf = make(network)
+        return (...args: Parameters<typeof switchOf>) =>
+          Object.defineProperty(switchOf(...args), "dequeue", { value: "eager" })
+      },
+      { local: true },
+    )
+    expect(takesTurns({ switches: eager })).toBe(true)
+    const exact = runFlows({ ...options, kernel: "exact", switches: eager }, flows).outcome
+    const fused = start({ ...options, switches: eager }, flows)
+    let steps = 0
+    while (fused.step(1 << 20)) expect(++steps).toBeLessThan(10)
+    expect(fused.world.kernel.isDone).toBe(true)
+    expect(fused.outcome(false).digest).toBe(exact.digest)
+  })
+
   it("under a tracer events are in the order of time", () => {
     const run = start(options, flows)
     const times: Array<number> = []

@@ -46,6 +46,14 @@ describe("exact and fused kernel", () => {
     expect(outcomes.filter(({ flowsFinished, flowsTotal }) => flowsFinished === flowsTotal).length).toBeGreaterThan(20)
   }, 60_000)
 
+  it("end alike where all that is left waits for a resume that nobody will send", () => {
+    const seed = 60_273
+    const { outcome } = played(seed, "fused")
+    expect(outcome.deadlock?.text).toContain("node 6 (port 2) -> node 7 (port 3)")
+    expect(outcome.simulatedPs).toBeLessThan(randomCase(seed).until)
+    expect(kernelDifference(seed)).toBeUndefined()
+  })
+
   it("is asked of networks that pause, drop, mark, lose and fail", () => {
     const outcomes = Array.from({ length: 40 }, (_, seed) => played(seed, "fused").outcome)
     const reasons = new Set(outcomes.flatMap(({ dropsByReason }) => Object.keys(dropsByReason)))

@@ -120,6 +120,17 @@ export abstract class Departures extends Transmitter {
     waitingCount[node] = kept - from
   }
 
+  /** Whether anything that waits at a switch will leave it: what is paused does not, until a resume comes. */
+  protected mayLeave(node: number): boolean {
+    const { ports, waitingAt, waitingCount } = this
+    const from = this.portsFrom[node]!
+    for (let at = from; at < from + waitingCount[node]!; at++) {
+      const base = waitingAt[at]! << P.PORT_SHIFT
+      if ((ports[base | P.OCCUPIED]! & ~(ports[base | P.PAUSED]! & ~1)) !== 0) return true
+    }
+    return false
+  }
+
   /** The departures of a port, at which something waits, that should have been. */
   protected readonly catchUp = (port: number, base: number): void => {
     const now = this.time

@@ -56,7 +56,7 @@ export class FusedKernel extends ExactKernel {
 
   private isUnderWay({ inboxes }: Turns): boolean {
     if (inboxes.ahead() !== NEVER) return true
-    return this.switches.some((_, node) => inboxes.has(node) || this.waitingCount[node]! > 0)
+    return this.switches.some((_, node) => inboxes.has(node) || this.mayLeave(node))
   }
 
   /** As in every kernel; but where nodes take turns, whole windows, until they are `budget` events or more. */
@@ -135,7 +135,7 @@ export class FusedKernel extends ExactKernel {
     let done = 0
     this.isIdle = true
     for (let node = 0; node < switches.length; node++) {
-      if (!inboxes.has(node) && !own.has(node, last) && waitingCount[node] === 0) continue
+      if (!inboxes.has(node) && !own.has(node, last) && (waitingCount[node] === 0 || !this.mayLeave(node))) continue
       this.isIdle = false
       const isHost = switches[node] === undefined
       done += isHost ? this.hostTurn(node, end, order !== BEFORE_ALL) : this.switchTurn(node, end, order !== BEFORE_ALL)
