@@ -138,7 +138,7 @@ export class ExactKernel extends Waking implements SwitchPorts, NicPorts {
     }
     const port = from ^ 1
     if (node >= 0 && this.tracer === undefined && !this.losses.any) {
-      if (this.chooses[node] === 0 ? this.pass(port, handle) : this.passChosen(node, port, handle)) return
+      if (this.chooses[node] === 0 ? this.pass(node, port, handle) : this.passRouted(node, port, handle)) return
     }
     const packet = this.packet.at(handle)
     if (this.losses.any && this.loses(from, node, packet)) return
@@ -158,22 +158,26 @@ export class ExactKernel extends Waking implements SwitchPorts, NicPorts {
    * The way of nearly every packet through a switch: its route is known, and there is nothing to ask the switch. False:
    * it is not such a packet, and nothing was done.
    */
-  private readonly pass = (port: number, handle: number): boolean => {
+  private readonly pass = (node: number, port: number, handle: number): boolean => {
     const { paths } = this
     const { words } = this.pool
     const record = handle << Layout.RECORD_SHIFT
     const hop = words[record | Layout.PSN]! >>> Layout.HOP_SHIFT
     if ((words[record | Layout.META]! & 0xff) === Opcode.Pfc || hop >= paths.stride) return false
     const egress = (paths.slots[words[record | Layout.FLOW]! * paths.stride + hop]! | 0) - 1
-    return egress >= 0 && this.through(port, egress, handle)
+    return egress < 0 ? this.passRouted(node, port, handle) : this.through(port, egress, handle)
   }
 
-  /** The same where the switch chooses a way for each packet. False: nothing was done. */
-  private readonly passChosen = (node: number, port: number, handle: number): boolean => {
+  /** The same where the switch is asked for the way: of a flow's first packet, or of each. False: nothing was done. */
+  private readonly passRouted = (node: number, port: number, handle: number): boolean => {
     const packet = this.packet.at(handle)
-    if (packet.opcode === Opcode.Pfc || packet.hop >= this.paths.stride) return false
+    const { hop } = packet
+    if (packet.opcode === Opcode.Pfc || hop >= this.paths.stride) return false
     const egress = this.switches[node]!.route(this.time, packet)
-    if (egress >= 0 && this.through(port, egress, handle)) return true
+    if (egress >= 0) {
+      if (this.chooses[node] === 0) this.paths.set(packet.flow, hop, egress + 1)
+      if (this.through(port, egress, handle)) return true
+    }
     this.packetHops++
     packet.at(handle).enterSwitch(port)
     if (egress < 0) this.drop(packet, node, egress)

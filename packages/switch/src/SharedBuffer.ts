@@ -71,18 +71,26 @@ export class SharedBuffer {
   protected readonly ports: SwitchPorts
   protected readonly reserve: number
   private readonly resumeOffset: number
-  private readonly lossless: boolean
+  protected readonly lossless: boolean
   private readonly egressShift: number
+  /** 2^shift of the port whose threshold is the smallest share of what is free. */
+  private readonly divisor: number
   /** Buffer less headroom and reserve, bytes. */
   protected readonly pool: number
   /** Bytes of the pool in use, while `counting`. */
   protected shared = 0
   /**
-   * Bytes above its reserve that each (port, priority) may hold, all of them at the same time, while no threshold is met.
-   * As long as none holds more, and no pause is out, what is in use of the pool is of no account, and is not counted.
+   * Allowances: what each of a port's priorities may hold above its reserve, all of all ports at the same time, and no
+   * threshold is met. As long as none holds more, and no pause is out, what is in use of the pool is of no account, and is
+   * not counted. A port that needs more is given more, as long as the pool allows it. Here: a port's at first, bytes; all
+   * ports' together, each priority's once; the largest.
    */
-  private loose = 0
+  private allowance = 0
+  private granted = 0
+  private most = 0
   private counting = true
+  /** While `counting`: no more in use than this, and allowances are tried again. -1: never. */
+  private rest = -1
   /** Pauses sent that no resume has followed. */
   private pausesOut = 0
   /** Free bytes above which every port's threshold is above whatever fits the reserve; Infinity for a lossy switch. */
@@ -119,37 +127,88 @@ export class SharedBuffer {
     const reserve = this.reserve * options.ports.length
     if (options.bufferBytes < headroom + reserve) throw new BufferTooSmall(options.bufferBytes, headroom, reserve)
     this.pool = options.bufferBytes - headroom - reserve
-    // (pool - all that is taken) / 2^shift, each port's threshold, is then above what any holds, its reserve included.
-    const divisor = 2 ** shiftMax
-    this.begin(
-      options.lossless
-        ? (this.pool - divisor * (this.reserve + 1)) / (divisor + this.queues)
-        : this.lossyLoose(2 ** -this.egressShift),
-    )
-  }
-
-  /** Of a lossy switch: no egress queue is longer than all that is held, and all that is held is below alpha times what is free. */
-  protected lossyLoose(alpha: number): number {
-    const { pool, queues, reserve } = this
-    return (pool * alpha - queues * reserve - 2) / (queues * (1 + alpha))
+    this.divisor = 2 ** shiftMax
+    this.begin()
   }
 
   /** How many (port, priority) share the pool. */
-  protected get queues(): number {
+  private get queues(): number {
     return QUEUES * this.portIds.length
   }
 
-  /** @param looseBytes above its reserve that each of `queues` may hold and no threshold is met; 0: always count */
-  protected begin(looseBytes: number): void {
-    this.loose = looseBytes > 0 ? Math.floor(looseBytes) : 0
+  /**
+   * Whether no threshold can be met while all together have at most `taken` bytes of the pool, and none more than `most`.
+   * A subclass with another rule says so here, and calls `begin` when it knows.
+   */
+  protected isLoose(taken: number, most: number): boolean {
+    const { divisor, pool, reserve } = this
+    // (pool - taken) / 2^shift, each port's threshold, is above what any holds, its reserve included.
+    return this.lossless
+      ? pool - taken >= divisor * (most + reserve + 1)
+      : this.isLooseLossy(taken, (pool - taken) / 2 ** this.egressShift)
+  }
+
+  /** Of a lossy switch: no egress queue is longer than all that is held, which is below the threshold. */
+  protected isLooseLossy(taken: number, threshold: number): boolean {
+    return taken + this.queues * this.reserve + 2 <= threshold
+  }
+
+  /** To each port half of what all may have alike. */
+  protected begin(): void {
+    let alike = 0
+    for (let bit = 2 ** 30; bit >= 1; bit /= 2) {
+      if (this.isLoose(this.queues * (alike + bit), alike + bit)) alike += bit
+    }
+    this.allowance = Math.floor(alike / 2)
+    this.rest = this.allowance > 0 ? 0 : -1
     this.settle()
     this.limitAll()
   }
 
+  /** Gives allowances anew, twice what a port has in use at least; false, and nothing is done, where that is too much. */
+  private allot(): boolean {
+    const { allowance, portIds, reserve, words } = this
+    let granted = 0
+    let most = 0
+    for (const port of portIds) {
+      const own = Math.max(allowance, 2 * this.mostOf(port))
+      granted += own
+      most = Math.max(most, own)
+    }
+    if (!this.isLoose(QUEUES * granted, most)) return false
+    this.granted = granted
+    this.most = most
+    for (const port of portIds) {
+      words[this.first + port * this.stride + Shortcut.Limit] = reserve + Math.max(allowance, 2 * this.mostOf(port))
+    }
+    return true
+  }
+
+  /** What the priority of a port that holds the most has of the pool. */
+  private mostOf(port: number): number {
+    const held = this.first + port * this.stride + Shortcut.Held
+    let most = 0
+    for (let queue = 1; queue <= QUEUES; queue++) most = Math.max(most, this.words[held + queue]! - this.reserve)
+    return most
+  }
+
+  /** A port needs more than its allowance: twice of it, or what it needs. False: that is too much. */
+  private raise(base: number, needed: number): boolean {
+    const { reserve, words } = this
+    const was = words[base + Shortcut.Limit]! - reserve
+    const own = Math.max(2 * was, needed)
+    const granted = this.granted + own - was
+    const most = Math.max(this.most, own)
+    if (!this.isLoose(QUEUES * granted, most)) return false
+    this.granted = granted
+    this.most = most
+    words[base + Shortcut.Limit] = reserve + own
+    return true
+  }
+
   /** Shared bytes were taken or given back: has a line been crossed below which a threshold may matter? */
   protected settle(): void {
-    // What all hold together is less than each may hold, with room for some to come and go.
-    const counting = this.pausesOut > 0 || this.loose === 0 || this.shared > this.loose >>> 1
+    const counting = this.pausesOut > 0 || !this.isResting()
     const calm = this.pool - this.shared > this.ample
     if (calm === this.calm && counting === this.counting) return
     this.calm = calm
@@ -157,9 +216,18 @@ export class SharedBuffer {
     this.limitAll()
   }
 
+  /** Whether what is in use has come down so far that nobody need count: then allowances are given. */
+  private isResting(): boolean {
+    if (this.shared > this.rest) return false
+    if (this.allot()) return true
+    this.rest = Math.floor(this.rest / 2)
+    return false
+  }
+
   /** From here on it matters what is in use of the pool. */
   private count(): void {
     this.shared = this.taken()
+    if (this.allowance > 0) this.rest = Math.floor(this.shared / 2)
     this.calm = this.pool - this.shared > this.ample
     this.counting = true
     this.limitAll()
@@ -182,10 +250,11 @@ export class SharedBuffer {
     for (const port of this.portIds) this.limit(this.first + port * this.stride)
   }
 
-  /** What a port may hold and no kernel need ask. Headroom is in use only while a pause is out. */
+  /** What a port may hold and no kernel need ask, while `counting`. Headroom is in use only while a pause is out. */
   private limit(base: number): void {
+    if (!this.counting) return
     const calm = this.calm && (this.words[base + STATE]! & PAUSES) === 0
-    this.words[base + Shortcut.Limit] = !this.counting ? this.reserve + this.loose : calm ? this.reserve : -1
+    this.words[base + Shortcut.Limit] = calm ? this.reserve : -1
   }
 
   /** Pause threshold of an ingress port now, bytes above the reserve. */
@@ -205,7 +274,7 @@ export class SharedBuffer {
     const at = base + queue
     const grown = words[at]! + bytes
     if (!this.counting) {
-      if (grown <= reserve + this.loose) {
+      if (grown <= words[base + Shortcut.Limit]! || this.raise(base, grown - reserve)) {
         words[at] = grown
         return queue
       }

@@ -46,10 +46,14 @@ export class ThresholdBuffer extends SharedBuffer {
     }
     // Within the reserve a pause is due only where the threshold is 0: never with a static one.
     if (options.lossless) this.ample = this.alpha > 0 ? Math.ceil(1 / this.alpha) : -1
-    const { pool, queues } = this
-    const belowThreshold = this.alpha > 0 ? (pool * this.alpha - 2) / (1 + queues * this.alpha) : this.bytes - 1
-    const lossy = this.alpha > 0 ? this.lossyLoose(this.alpha) : (this.bytes - 1) / queues - this.reserve
-    this.begin(Math.min(options.lossless ? belowThreshold : lossy, pool / queues))
+    this.begin()
+  }
+
+  protected override isLoose(taken: number, most: number): boolean {
+    const { alpha, bytes, pool } = this
+    if (taken > pool) return false
+    if (!this.lossless) return this.isLooseLossy(taken, alpha > 0 ? (pool - taken) * alpha : bytes + 1)
+    return alpha > 0 ? (pool - taken) * alpha >= most + 2 : most + 1 <= bytes
   }
 
   protected override thresholdAt(_base: number): number {

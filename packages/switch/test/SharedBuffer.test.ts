@@ -91,7 +91,7 @@ const optionsOf = fc
     shifts: fc.tuple(...[0, 1, 2].map(() => fc.integer({ min: 0, max: 8 }))),
     reserveBytes: fc.constantFrom(0, 1000, 4096),
     resumeOffsetBytes: fc.constantFrom(0, 3072),
-    spare: fc.oneof(fc.integer({ min: 0, max: 10_000 }), fc.integer({ min: 0, max: 200_000 })),
+    spare: fc.oneof(...[10_000, 200_000, 2_000_000].map((max) => fc.integer({ min: 0, max }))),
   })
   .map(({ headrooms, shifts, reserveBytes, resumeOffsetBytes, spare }): SharedBufferOptions => {
     const ports = [1, 3, 4].map((port, i) => ({
@@ -175,7 +175,8 @@ describe("the shared buffer", () => {
       ports: [{ port: 1, headroomBytes: 20_000, thresholdShift: 3 }],
       ...options,
     })
-    return { buffer, frames, queueBytes }
+    const limit = (): number => ports.policyWords[ports.policyAt(1) + Shortcut.Limit]!
+    return { buffer, frames, queueBytes, limit }
   }
 
   it.each<[object, string]>([
@@ -195,6 +196,24 @@ describe("the shared buffer", () => {
   ])("refuses %j", (options, message) => {
     expect(() => one(options)).toThrow(SwitchOptionError)
     expect(() => one(options)).toThrow(message)
+  })
+
+  it("lets a port that needs more hold more unasked, until a threshold may matter; and again when half of it has left", () => {
+    const { buffer, limit } = one({ bufferBytes: 4096 + 20_000 + 1_000_000 })
+    // (1,000,000 - 7 L) / 8 is above L and the reserve up to L = 64,481: half of it to begin with.
+    expect(limit()).toBe(4096 + 32_240)
+    let held = 0
+    const admit = (): void => void expect(buffer.admit(0, 1, 0, 3, 1000)).toBe(3)
+    for (; held + 1000 <= limit(); held += 1000) admit()
+    for (; held < 37_000; held += 1000) admit()
+    expect(limit()).toBe(4096 + 64_480)
+    for (; held < 69_000; held += 1000) admit()
+    expect(limit()).toBe(4096)
+    expect(buffer.threshold(1)).toBe(Math.floor((1_000_000 - 64_904) / 8))
+    for (; held > 37_000; held -= 1000) buffer.release(1, 3, 1000)
+    expect(limit()).toBe(4096)
+    buffer.release(1, 3, 1000)
+    expect(limit()).toBe(4096 + 2 * (36_000 - 4096))
   })
 
   it("pauses once, at the threshold or beyond, and resumes once, 3,072 bytes below it", () => {
