@@ -60,9 +60,10 @@ export const execute = (run: Run): Effect.Effect<RunOutcome, RunFault | Refused,
       stopped = true
     })
     const line = new ProgressLine(err, () => performance.now())
+    const limitBytes = heapLimitBytes()
     let batches = 0
     while (!stopped && (yield* stepRun(run, BATCH))) {
-      if (isMemoryEnding()) {
+      if (isMemoryEnding(limitBytes)) {
         yield* line.clear
         return yield* outOfMemory(run.progress())
       }

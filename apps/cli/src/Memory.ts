@@ -21,7 +21,7 @@ export const heapLimitBytes = (): number => {
 export const memoryBytes = (): number => HEAP_SHARE * heapLimitBytes()
 
 /** Whether what is alive fills the heap so far that the process would soon be ended. Most calls only read a counter. */
-export const isMemoryEnding = (limitBytes = heapLimitBytes()): boolean => {
+export const isMemoryEnding = (limitBytes: number): boolean => {
   if (getHeapStatistics().used_heap_size < LOOK_SHARE * limitBytes) return false
   collect()
   return getHeapStatistics().used_heap_size >= ALIVE_SHARE * limitBytes
