@@ -2,6 +2,7 @@ import { closeSync, openSync, writeSync } from "node:fs"
 import type { PoolExhausted } from "@rdmakit/packet"
 import {
   FLOWS_FILE,
+  fairnessByHost,
   flowsCsvPieces,
   type KernelName,
   KernelRefused,
@@ -9,6 +10,7 @@ import {
   LinkTable,
   Ns3Simulation,
   ns3OutputNames,
+  type Recorder,
   type Run,
   type RunOutcome,
   ScenarioSimulation,
@@ -20,6 +22,7 @@ import { type CaptureInput, captureOf, wantedCapture } from "./Capture.ts"
 import { type ControllerInput, withStrayFaults } from "./ControllerModule.ts"
 import { costMeter, execute, type RunCost } from "./Execution.ts"
 import { Exit, exitCodes, Refused } from "./Exit.ts"
+import { fairnessJson, fairnessLines } from "./FairnessTable.ts"
 import { foldIdleKeys, showNotes, withJsonFaults } from "./Faults.ts"
 import { counted, grouped, quantity, short } from "./Figures.ts"
 import { graphOf, type Inputs, loadInputs, nameOf, notesOf } from "./Inputs.ts"
@@ -29,7 +32,7 @@ import { paintOf } from "./Paint.ts"
 import { defaultFolder, openResultFolder } from "./ResultFolder.ts"
 import { type ResultsInput, recorderOf, resultNames, seriesLine, wantedResults, writeResults } from "./Results.ts"
 import { print, Screen, tell, WorkingDirectory } from "./Screen.ts"
-import { slowdownJson, slowdownLines } from "./SlowdownTable.ts"
+import { slowdownJson, slowdownLines, workloadLines, workloadsJson } from "./SlowdownTable.ts"
 import { systemWords } from "./SystemWords.ts"
 
 export interface RunInput extends ResultsInput, ControllerInput, CaptureInput {
@@ -73,7 +76,7 @@ export const run = (input: RunInput) =>
     yield* writePieces(files, path.join(folder.staging, LINKS_FILE), links.pieces(outcome))
     yield* writeResults(folder.staging, wanted, { ...wordsOf(inputs, path), outcome, recorder })
     const names = { flows: FLOWS_FILE, links: LINKS_FILE, ...more, ...simulation.names }
-    const summary = summaryOf(inputs, outcome, cost(), names)
+    const summary = summaryOf(inputs, outcome, cost(), names, recorder)
     yield* files.writeFileString(path.join(folder.staging, SUMMARY_FILE), `${JSON.stringify(summary, null, 2)}\n`)
     yield* folder.publish
     if (input.json) yield* print(JSON.stringify({ folder: name, ...summary }))
@@ -215,7 +218,13 @@ const wordsOf = (inputs: Inputs, path: Path.Path) => ({
 })
 
 /** What summary.json holds: times in seconds, sizes in bytes, shares from 0 to 1. */
-const summaryOf = (inputs: Inputs, outcome: RunOutcome, cost: RunCost, files: Readonly<Record<string, string>>) => {
+const summaryOf = (
+  inputs: Inputs,
+  outcome: RunOutcome,
+  cost: RunCost,
+  files: Readonly<Record<string, string>>,
+  recorder: Recorder | undefined,
+) => {
   const { flows: _flows, idealPs: _ideal, simulatedPs, unfinished, notes, ...rest } = outcome
   return {
     input: nameOf(inputs),
@@ -224,6 +233,8 @@ const summaryOf = (inputs: Inputs, outcome: RunOutcome, cost: RunCost, files: Re
     ...cost,
     cpuNanosecondsPerPacketHop: rest.packetHops > 0 ? (cost.cpuSeconds * 1e9) / rest.packetHops : null,
     slowdown: slowdownJson(outcome),
+    slowdownByWorkload: workloadsJson(outcome),
+    fairness: recorder === undefined ? [] : fairnessJson(fairnessByHost(recorder, outcome)),
     unfinished,
     inputNotes: notesOf(inputs),
     notes,
@@ -239,7 +250,10 @@ const showOutcome = Effect.fnUntraced(function* (
 ) {
   const { out } = yield* Screen
   const { bold, yellow, red } = paintOf(out)
-  for (const line of slowdownLines(outcome, out.columns, bold)) yield* print(line)
+  for (const lines of [slowdownLines, workloadLines]) {
+    for (const line of lines(outcome, out.columns, bold)) yield* print(line)
+  }
+  for (const line of fairnessLines(summary.fairness, out.columns, bold)) yield* print(line)
   const drops = Object.entries(outcome.dropsByReason).map(([reason, count]) => `${grouped(count)} ${reason}`)
   yield* print("")
   const over = outcome.transport === "rc" ? "" : `${outcome.transport}, `

@@ -1,14 +1,20 @@
 import { sizeEnds } from "@rdmakit/metrics"
-import { type RunOutcome, slowdownRows } from "@rdmakit/scenario"
+import { type RunOutcome, slowdownByWorkload, slowdownRows, type WorkloadSlowdown } from "@rdmakit/scenario"
 import { counted, grouped, ratio, sizeLabel } from "./Figures.ts"
 import { type Column, tableLines } from "./Table.ts"
 
 /** The same as programs read it: `upToBytes` is null for the last range, which has no end, and "all" for the last row. */
-export const slowdownJson = (outcome: RunOutcome) =>
-  slowdownRows(outcome).map(({ endBytes, ...stats }) => {
+export const slowdownJson = (outcome: RunOutcome) => rowsJson(slowdownRows(outcome))
+
+const rowsJson = (rows: WorkloadSlowdown["rows"]) =>
+  rows.map(({ endBytes, ...stats }) => {
     const upToBytes = Number.isNaN(endBytes) ? "all" : Number.isFinite(endBytes) ? endBytes : null
     return { upToBytes, ...stats }
   })
+
+/** The same of each workload; none where there is but one. */
+export const workloadsJson = (outcome: RunOutcome) =>
+  slowdownByWorkload(outcome).map(({ rows, ...workload }) => ({ ...workload, slowdown: rowsJson(rows) }))
 
 const HEAD: ReadonlyArray<Column> = [
   { header: "size ≤" },
@@ -18,6 +24,9 @@ const HEAD: ReadonlyArray<Column> = [
   { header: "p99" },
   { header: "mean", droppable: 0 },
 ]
+
+/** Without their names: flows that are of no workload. */
+const workloadLabel = (workload: string): string => (workload === "" ? "others" : workload)
 
 const labelOf = (endBytes: number): string => (Number.isNaN(endBytes) ? "all" : sizeLabel(endBytes))
 
@@ -29,6 +38,17 @@ export const slowdownLines = (outcome: RunOutcome, columns: number, bold: (text:
     ...[p50, p95, p99, mean].map(ratio),
   ])
   return [bold("Slowdown by flow size"), ...tableLines(HEAD, cells, { columns, header: bold })]
+}
+
+/** A line for each workload, where there are several. */
+export const workloadLines = (outcome: RunOutcome, columns: number, bold: (text: string) => string) => {
+  const cells = slowdownByWorkload(outcome).map(({ workload, rows }) => {
+    const { count, mean, p50, p95, p99 } = rows.at(-1)!
+    return [workloadLabel(workload), grouped(count), ...[p50, p95, p99, mean].map(ratio)]
+  })
+  if (cells.length === 0) return []
+  const head = [{ header: "workload" }, ...HEAD.slice(1)]
+  return ["", bold("Slowdown by workload"), ...tableLines(head, cells, { columns, header: bold })]
 }
 
 /** Runs of the same flows, side by side; the name of each above its columns. */

@@ -11,6 +11,8 @@ export interface Flow {
   /** UDP ports, its entropy. */
   readonly sourcePort: number
   readonly destinationPort: number
+  /** Name of what it is part of; empty: of nothing in particular. */
+  readonly workload?: string
 }
 
 /** The flows of a run, by start time, and what became of them. */
@@ -23,6 +25,9 @@ export class FlowTable {
   readonly destinationPort: Uint16Array
   readonly bytes: Float64Array
   readonly start: Float64Array
+  /** Names of what flows are part of, by first start; and of each flow, which of them. */
+  readonly workloads: ReadonlyArray<string>
+  readonly workload: Uint16Array
   /** When the flow began: its queue pair was made, or admission control held it back; ps, NEVER before. */
   readonly created: Float64Array
   /** Last acknowledgement at the sender, ps; NEVER while unfinished. */
@@ -42,10 +47,16 @@ export class FlowTable {
     this.destinationPort = new Uint16Array(n)
     this.bytes = new Float64Array(n)
     this.start = new Float64Array(n)
+    this.workload = new Uint16Array(n)
     this.created = new Float64Array(n).fill(NEVER)
     this.finished = new Float64Array(n).fill(NEVER)
+    const numbers = new Map<string, number>()
     for (let i = 0; i < n; i++) {
       const flow = flows[i]!
+      const { workload = "" } = flow
+      const number = numbers.get(workload) ?? numbers.size
+      if (number === numbers.size) numbers.set(workload, number)
+      this.workload[i] = number
       this.source[i] = flow.source
       this.destination[i] = flow.destination
       this.priority[i] = flow.priority
@@ -54,6 +65,7 @@ export class FlowTable {
       this.bytes[i] = flow.bytes
       this.start[i] = flow.start
     }
+    this.workloads = [...numbers.keys()]
   }
 
   finish(flow: number, now: Time): void {

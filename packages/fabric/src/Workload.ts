@@ -19,6 +19,8 @@ export interface FlowInput {
   /** UDP ports, 0 to 65,535: what ECMP hashes. Default: the next of 49,152 up for each pair of hosts, to 4,791. */
   readonly sourcePort?: number
   readonly destinationPort?: number
+  /** Name of what it is part of: results are told by it. Up to 65,536 different ones. Default: empty. */
+  readonly workload?: string
 }
 
 /** A flow that cannot be simulated. */
@@ -42,6 +44,7 @@ const PRIORITY = 3
 const ROCE_PORT = 4791
 const FIRST_PORT = 49_152
 const PORTS = 16_384
+const WORKLOADS_MAX = 65_536
 
 /**
  * Checks flows against a network, fills in what they leave out and sorts them by start; those of equal start keep
@@ -51,6 +54,7 @@ const PORTS = 16_384
  */
 export const flowsOf = (inputs: ReadonlyArray<FlowInput>, graph: Graph): Array<Flow> => {
   const used = new Map<number, number>()
+  const workloads = new Set<string>()
   check("flows", inputs, Array.isArray(inputs), "a list of flows")
   const flows = Array.from(inputs, (given, index): Flow => {
     // What is no flow has no source.
@@ -70,7 +74,7 @@ export const flowsOf = (inputs: ReadonlyArray<FlowInput>, graph: Graph): Array<F
       if (Number.isSafeInteger(value) && Number(value) >= 0) return Number(value)
       throw fail(field, field === "size" ? "a whole number of bytes" : "whole picoseconds, 0 or more")
     }
-    const { source, destination, priority = PRIORITY, destinationPort = ROCE_PORT } = input
+    const { source, destination, priority = PRIORITY, destinationPort = ROCE_PORT, workload = "" } = input
     for (const field of ["source", "destination"] as const) {
       const isNode = Number.isInteger(input[field])
       if (!isNode || graph.isSwitch[input[field]] !== 0) throw fail(field, "a host")
@@ -84,6 +88,8 @@ export const flowsOf = (inputs: ReadonlyArray<FlowInput>, graph: Graph): Array<F
     const isPort = (port: number): boolean => Number.isInteger(port) && port >= 0 && port <= 0xffff
     if (!isPort(sourcePort)) throw fail("sourcePort", "0 to 65535")
     if (!isPort(destinationPort)) throw fail("destinationPort", "0 to 65535")
+    if (typeof workload !== "string") throw fail("workload", "a name")
+    if (workloads.add(workload).size > WORKLOADS_MAX) throw fail("workload", `at most ${WORKLOADS_MAX} different names`)
     return {
       source,
       destination,
@@ -92,6 +98,7 @@ export const flowsOf = (inputs: ReadonlyArray<FlowInput>, graph: Graph): Array<F
       start: quantity("start", parseTime),
       sourcePort,
       destinationPort,
+      workload,
     }
   })
   return flows.sort((a, b) => a.start - b.start)

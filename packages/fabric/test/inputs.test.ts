@@ -244,6 +244,7 @@ it.each<[unknown, string]>([
   [{ source: 0, destination: 1, size: Number.NaN }, "flow 0: size is NaN"],
   [{ source: 0, destination: 1, size: 1, start: Number.NaN }, "flow 0: start is NaN, expected whole picoseconds"],
   [{ source: "0", destination: 1, size: 1 }, "flow 0: source is 0, expected a host"],
+  [{ source: 0, destination: 1, size: 1, workload: 7 }, "flow 0: workload is 7, expected a name"],
   [null, "flow 0: source is nothing, expected a host"],
   [undefined, "flow 0: source is nothing, expected a host"],
 ])("a flow that is none: %j", async (flow, message) => {

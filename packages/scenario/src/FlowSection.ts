@@ -132,11 +132,23 @@ const entries = Effect.fnUntraced(function* (list: ReadonlyArray<PlacedEntry>, c
       notes.push(warningAt(at, "no flow is drawn: a longer duration or a higher load has some", context.document))
     if (made._tag === "Failure") faults.push(made.failure)
     else if (flows.length + made.success.length > flowsMax) faults.push(tooMany(at, context))
-    else for (const flow of made.success) flows.push(flow)
+    else {
+      const workload = workloadName(entry, at, list)
+      for (const flow of made.success) flows.push(workload === undefined ? flow : { ...flow, workload })
+    }
     if (made._tag === "Success" && made.success.length >= STEP_FLOWS) yield* Effect.yieldNow
   }
   return { flows, faults, notes }
 })
+
+/**
+ * What results call the flows of an entry, where the scenario has several: a workload by its place and its kind, those
+ * that are written one by one all alike.
+ */
+const workloadName = (entry: FlowEntry, at: FieldPath, list: ReadonlyArray<PlacedEntry>): string | undefined => {
+  if (!list.some((each) => isWorkload(each.entry)) || list.length === 1) return undefined
+  return isWorkload(entry) ? `flows[${at.at(-1)}] ${entry.workload}` : "listed"
+}
 
 const flowsIn = ({ room }: FlowContext): number => Math.min(FLOWS_MAX, room.inAll)
 

@@ -34,9 +34,10 @@ export {
   SUMMARY_FILE,
 } from "./Ns3Outputs.ts"
 export { type Ns3Files, Ns3Simulation } from "./Ns3Simulation.ts"
+export { fairnessByHost, type HostFairness } from "./results/Fairness.ts"
 export { LinkTable } from "./results/LinkTable.ts"
 export { Recorder, type RecorderOptions } from "./results/Recorder.ts"
-export { slowdownRows, slowdownsOf } from "./results/Slowdowns.ts"
+export { slowdownByWorkload, slowdownRows, slowdownsOf, type WorkloadSlowdown } from "./results/Slowdowns.ts"
 export { type SeriesName, seriesCsv, seriesFile, seriesNames } from "./results/seriesCsv.ts"
 export { isScenarioName, isScenarioText, loadScenario, type ScenarioInputs, type ScenarioOptions } from "./Scenario.ts"
 export type { FieldFault, FieldPath, FieldSource } from "./ScenarioDocument.ts"

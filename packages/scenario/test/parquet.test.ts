@@ -27,11 +27,12 @@ it.each([
   expect(lines.filter((line) => line.includes("unfinished")).length).toBe(24 - outcome.flowsFinished)
   for (const [index, row] of rows.entries()) {
     expect(Object.keys(row)).toEqual(names)
-    const cells = Object.values({ ...row, slowdown: row.slowdown?.toFixed(6) ?? null, reason: "" }).map(
+    const quoted = (text: string | null): string => (text === null ? "" : `"${text}"`)
+    const texts = { reason: quoted(row.reason), workload: quoted(row.workload) }
+    const cells = Object.values({ ...row, slowdown: row.slowdown?.toFixed(6) ?? null, ...texts }).map(
       (value) => value ?? "",
     )
-    // The reason is the last cell, in quotes where there is one.
-    expect(`${cells.join(",")}${row.reason === null ? "" : `"${row.reason}"`}`).toBe(lines[index])
+    expect(cells.join(",")).toBe(lines[index])
     expect(row.slowdown).toBe(Number.isNaN(slowdowns[index]!) ? null : slowdowns[index])
   }
 })

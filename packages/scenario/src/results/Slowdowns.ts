@@ -9,8 +9,36 @@ export const slowdownsOf = ({ flows, idealPs }: RunOutcome): Float64Array =>
   )
 
 /** Slowdown by size, by the rules of `metrics`; empty ranges are left out. All flows come last, their end is NaN. */
-export const slowdownRows = (outcome: RunOutcome): ReadonlyArray<SizeBucket> => {
-  const slowdowns = slowdownsOf(outcome)
-  const rows = slowdownBySize(outcome.flows.bytes, slowdowns).filter(({ count }) => count > 0)
+export const slowdownRows = (outcome: RunOutcome): ReadonlyArray<SizeBucket> =>
+  rowsOf(outcome.flows.bytes, slowdownsOf(outcome))
+
+const rowsOf = (bytes: Float64Array, slowdowns: Float64Array): ReadonlyArray<SizeBucket> => {
+  const rows = slowdownBySize(bytes, slowdowns).filter(({ count }) => count > 0)
   return [...rows, { endBytes: Number.NaN, ...statsOf(slowdowns.filter((value) => !Number.isNaN(value))) }]
+}
+
+/** The tenth after the ninth. */
+const byNumber = new Intl.Collator("en", { numeric: true })
+
+/** How the flows of one workload fared. */
+export interface WorkloadSlowdown {
+  readonly workload: string
+  /** Flows of it, finished or not. */
+  readonly flows: number
+  /** As of `slowdownRows`. */
+  readonly rows: ReadonlyArray<SizeBucket>
+}
+
+/** Slowdown by workload, each by size: what is sent all the time apart from bursts, say. None where there is but one. */
+export const slowdownByWorkload = (outcome: RunOutcome): ReadonlyArray<WorkloadSlowdown> => {
+  const { bytes, workload, workloads } = outcome.flows
+  if (workloads.length < 2) return []
+  const slowdowns = slowdownsOf(outcome)
+  const own = workloads.map((name, number) => {
+    const isOwn = (_: number, flow: number): boolean => workload[flow] === number
+    return { workload: name, bytes: bytes.filter(isOwn), slowdowns: slowdowns.filter(isOwn) }
+  })
+  return own
+    .map((each) => ({ workload: each.workload, flows: each.bytes.length, rows: rowsOf(each.bytes, each.slowdowns) }))
+    .sort((a, b) => byNumber.compare(a.workload, b.workload))
 }

@@ -52,6 +52,12 @@ export const flowsParquet = (outcome: RunOutcome): Uint8Array => {
         nullable: false,
       },
       { name: "reason", data: column((flow) => reasons.get(flow) ?? null), type: "STRING", nullable: true },
+      {
+        name: "workload",
+        data: column((flow) => flows.workloads[flows.workload[flow]!] || null),
+        type: "STRING",
+        nullable: true,
+      },
     ],
   })
   return new Uint8Array(writer.getBuffer())

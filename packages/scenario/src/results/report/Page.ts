@@ -1,7 +1,8 @@
 import type { RunOutcome } from "@rdmakit/fabric"
 import { formatRate, formatSize, formatTime } from "@rdmakit/units"
+import { fairnessByHost } from "../Fairness.ts"
 import type { Recorder } from "../Recorder.ts"
-import { slowdownRows, slowdownsOf } from "../Slowdowns.ts"
+import { slowdownByWorkload, slowdownRows, slowdownsOf } from "../Slowdowns.ts"
 import { type ChartSpec, lineChart } from "./Chart.ts"
 import {
   cumulative,
@@ -43,11 +44,13 @@ export const reportPage = (report: ReportInput): string => {
   const { title, input, outcome, recorder } = report
   const charts = chartsOf(report)
   const data = {
-    slowdown: slowdownRows(outcome).map(({ endBytes, ...stats }) => ({ upToBytes: endOf(endBytes), ...stats })),
+    slowdown: rowsData(slowdownRows(outcome)),
+    slowdownByWorkload: slowdownByWorkload(outcome).map(({ rows, ...of }) => ({ ...of, slowdown: rowsData(rows) })),
     samplePeriodPs: recorder.period,
     charts: Object.fromEntries(charts.map(({ id, spec }) => [id, spec.lines])),
     pausedPorts: pausedPorts(recorder, outcome.simulatedPs),
     links: linkUses(recorder, outcome),
+    fairness: fairnessByHost(recorder, outcome),
   }
   const state = outcome.partial ? " · stopped before its end: partial results" : ""
   return `<!doctype html>
@@ -67,13 +70,16 @@ export const reportPage = (report: ReportInput): string => {
 ${factsHtml(outcome)}
 </header>
 <main>
-${[slowdownHtml(report, charts), ...charts.slice(1).map(chartHtml), pausedHtml(data.pausedPorts, outcome), linksHtml(data.links), restHtml(outcome)].join("\n")}
+${[slowdownHtml(report, charts), workloadsHtml(outcome), ...charts.slice(1).map(chartHtml), pausedHtml(data.pausedPorts, outcome), linksHtml(data.links), fairnessHtml(data.fairness), restHtml(outcome)].join("\n")}
 </main>
 <script type="application/json" id="data">${jsonForPage(data)}</script>
 </body>
 </html>
 `
 }
+
+const rowsData = (rows: ReturnType<typeof slowdownRows>) =>
+  rows.map(({ endBytes, ...stats }) => ({ upToBytes: endOf(endBytes), ...stats }))
 
 /** JSON has no infinity: the last range has no end, and all flows are "all". */
 const endOf = (endBytes: number): number | string | null =>
@@ -250,6 +256,22 @@ ${tableHtml(["size ≤", "flows", "p50", "p95", "p99", "mean"], rows)}
 <p>${escapeHtml(caption)}</p></section>`
 }
 
+/** How each workload fared, where there are several: all sizes, and each. */
+const workloadsHtml = (outcome: RunOutcome): string => {
+  const rows = slowdownByWorkload(outcome).flatMap(({ workload, rows }) =>
+    [rows.at(-1)!, ...rows.slice(0, -1)].map(({ endBytes, count, p50, p95, p99, mean }) => [
+      workload === "" ? "others" : workload,
+      sizeText(endBytes),
+      grouped(count),
+      ...[p50, p95, p99, mean].map(ratio),
+    ]),
+  )
+  if (rows.length === 0) return ""
+  return `<section id="workloads"><h2>Slowdown by workload</h2>
+${tableHtml(["workload", "size ≤", "flows", "p50", "p95", "p99", "mean"], rows)}
+<p>The flows of each workload by themselves.</p></section>`
+}
+
 const pausedHtml = (ports: ReturnType<typeof pausedPorts>, { pfcPauses }: RunOutcome): string => {
   const title = "Pauses by port"
   if (pfcPauses === 0) return `<section id="pausedPorts"><h2>${title}</h2><p>No port was paused.</p></section>`
@@ -275,6 +297,24 @@ const linksHtml = (links: ReturnType<typeof linkUses>): string => {
   return `<section id="links"><h2>Link use</h2>
 ${tableHtml(["link", "rate", "sent", "used"], rows)}
 <p>The links that were used most, each way apart: bytes on the wire in the simulated time.</p></section>`
+}
+
+const FAIRNESS_ROWS = 10
+
+const fairnessHtml = (hosts: ReturnType<typeof fairnessByHost>): string => {
+  if (hosts.length === 0) return ""
+  const rows = hosts
+    .slice(0, FAIRNESS_ROWS)
+    .map(({ host, flows, meanIndex, leastIndex, convergencePs }) => [
+      String(host),
+      grouped(flows),
+      ratio(meanIndex),
+      ratio(leastIndex),
+      convergencePs === null ? "–" : shortTime(convergencePs),
+    ])
+  return `<section id="fairness"><h2>Fairness at the receivers</h2>
+${tableHtml(["to host", "flows", "Jain's index", "least", "converged in"], rows)}
+<p>Of the rates of flows to one host, while two or more were under way. Converged: from the last start until all rates stay within a tenth of their mean, before one ends.</p></section>`
 }
 
 const restHtml = ({ unfinished, notes }: RunOutcome): string => {
