@@ -1,9 +1,11 @@
 /**
  * Compares the fused kernel with the exact one on random networks:
  * `node --conditions=@rdmakit/source scripts/nightly/kernels.ts [FIRST [COUNT]]`, by default 2,000 from seed 1000 on; the
- * tests have those below. Each network comes as it is, and as one whose nodes take turns. A difference is told with its
- * seed and the first flow that differs; the seed alone repeats it.
+ * tests have those below. Each network comes as it is, as one whose nodes take turns, and as one whose flows another
+ * transport carries, by turns of the seed. A difference is told with its seed and the first flow that differs; the seed
+ * alone repeats it.
  */
+import { carriedBy, carriers } from "../../packages/scenario/test/carried.ts"
 import { kernelDifference } from "../../packages/scenario/test/kernelDifference.ts"
 import { takingTurns } from "../../packages/scenario/test/randomNetwork.ts"
 
@@ -15,11 +17,21 @@ if (!(Number.isInteger(first) && Number.isInteger(count) && first >= 0 && count 
 let failed = 0
 console.log(`kernels: seeds ${first} to ${first + count - 1}`)
 for (let seed = first; seed < first + count; seed++) {
-  const asItIs = kernelDifference(seed)
-  const difference = asItIs ?? kernelDifference(seed, takingTurns)
-  if (difference === undefined) continue
-  failed++
-  console.log(asItIs === undefined ? `with turns, ${difference}` : difference)
+  const carrier = carriers[seed % carriers.length]!
+  const ways: ReadonlyArray<readonly [string, Parameters<typeof kernelDifference>[1]]> = [
+    ["", undefined],
+    ["with turns, ", takingTurns],
+    [`carried by ${carrier}, `, carriedBy(carrier)],
+    [`with turns, carried by ${carrier}, `, (random) => carriedBy(carrier)(takingTurns(random))],
+  ]
+  let differs = false
+  for (const [what, change] of ways) {
+    const difference = kernelDifference(seed, change)
+    if (difference === undefined) continue
+    differs = true
+    console.log(`${what}${difference}`)
+  }
+  if (differs) failed++
 }
 console.log(`${count - failed} passed, ${failed} failed`)
 process.exit(failed === 0 ? 0 : 1)

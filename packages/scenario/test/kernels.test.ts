@@ -2,6 +2,7 @@ import { srd } from "@rdmakit/cc-srd"
 import { FusedKernel } from "@rdmakit/sim"
 import { srdConfig, srdFlows } from "@rdmakit/transport-srd"
 import { describe, expect, it } from "vitest"
+import { carriedBy, carriers } from "./carried.ts"
 import { kernelDifference, played } from "./kernelDifference.ts"
 import { type RandomCase, randomCase, startedRun, takingTurns } from "./randomNetwork.ts"
 
@@ -45,6 +46,26 @@ describe("exact and fused kernel", () => {
     expect(outcomes.filter(({ retransmissions }) => retransmissions > 0).length).toBeGreaterThan(5)
     expect(outcomes.filter(({ flowsFinished, flowsTotal }) => flowsFinished === flowsTotal).length).toBeGreaterThan(20)
   }, 60_000)
+
+  it.each(carriers)(
+    "give the same under %s, in the order of time and in turns",
+    (name) => {
+      const seeds = Array.from({ length: 25 }, (_, seed) => seed)
+      const inTurns = (random: RandomCase): RandomCase => carriedBy(name)(takingTurns(random))
+      const differences = seeds.flatMap((seed) => [
+        kernelDifference(seed, carriedBy(name)) ?? [],
+        kernelDifference(seed, inTurns) ?? [],
+      ])
+      expect(differences.flat()).toEqual([])
+      const outcomes = seeds.map((seed) => played(seed, "fused", inTurns).outcome)
+      expect(new Set(outcomes.map(({ transport }) => transport.split("/")[0]))).toEqual(new Set([name]))
+      expect(outcomes.filter(({ retransmissions }) => retransmissions > 0).length).toBeGreaterThan(5)
+      expect(outcomes.filter(({ flowsFinished, flowsTotal }) => flowsFinished === flowsTotal).length).toBeGreaterThan(
+        10,
+      )
+    },
+    60_000,
+  )
 
   it("end alike where all that is left waits for a resume that nobody will send", () => {
     const seed = 60_273
