@@ -218,7 +218,12 @@ export class SentPackets {
     const { words, f64 } = records
     const moved = (place: number): number =>
       place === LOW || place === NONE ? place : (oldest + ((place - oldest) & was)) & is
-    for (let place = 0; place <= is; place++) f64[(((to + place) << RECORD_SHIFT) >> 1) | F64] = Number.NaN
+    // Others have been here: of numbers that are kept and were not moved nothing is known but that they have come.
+    for (let place = 0; place <= is; place++) {
+      const base = (to + place) << RECORD_SHIFT
+      words[base | STATE] = State.Delivered
+      f64[(base >> 1) | F64] = Number.NaN
+    }
     for (let number = oldest; number < newest; number++) {
       const from = (block + (number & was)) << RECORD_SHIFT
       const base = (to + (number & is)) << RECORD_SHIFT

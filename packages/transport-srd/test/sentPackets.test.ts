@@ -97,3 +97,24 @@ it("tells which packet one has overtaken on its path, as long as both are there"
   packets.send(1, 10, 1, 1, 5)
   expect([packets.overtaken(3), packets.overtaken(1)]).toEqual([-1, 5])
 })
+
+it("what others left in the memory that a ring grows into says nothing of packets that have come", () => {
+  const records = new Records()
+  const others = new SentPackets(records)
+  for (let number = 0; number < 100; number++) others.send(others.add(1000, 0), 77, 3, 1, -1)
+  others.release()
+  for (let size = 2; size < 7; size++) records.give(records.take(size), size)
+  const packets = new SentPackets(records)
+  const numbers = Array.from({ length: 60 }, (_, number) => number)
+  for (const number of numbers) {
+    packets.send(packets.add(1000, 0), number, 0, 1, -1)
+    // The first fifty leave soon, so that the ring is small when the others make it grow.
+    if (number >= 3 && number < 50) packets.deliver(number - 3)
+  }
+  const kept = numbers.filter((number) => packets.isKept(number) && number < packets.oldest)
+  expect(kept).toEqual([44, 45, 46])
+  for (const number of kept) {
+    expect([number, packets.isDelivered(number), packets.wasRepeated(number)]).toEqual([number, true, false])
+    expect(packets.sentAt(number)).toBeNaN()
+  }
+})
