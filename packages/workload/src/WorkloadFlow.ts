@@ -117,9 +117,12 @@ export const requireTime = (option: string, value: number, least: number, most =
   throw new WorkloadError(option, value, `a time of ${range}, whole picoseconds`)
 }
 
-/** The numbers of a seed and a stream. Throws a WorkloadError when the seed is no whole number of at least 0. */
+/** Seeds are words: a larger one would be cut, and two be one. */
+const SEED_MAX = 2 ** 32 - 1
+
+/** The numbers of a seed and a stream. Throws a WorkloadError when the seed is no whole number from 0 to 2^32 - 1. */
 export const seededRandom = (seed: number, stream: number): Random => {
-  requireWhole("seed", seed, 0)
+  requireWhole("seed", seed, 0, SEED_MAX)
   return new Random(seed, stream)
 }
 
