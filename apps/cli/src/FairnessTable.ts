@@ -1,4 +1,4 @@
-import type { HostFairness } from "@rdmakit/scenario"
+import { type HostFairness, receiverName } from "@rdmakit/scenario"
 import { grouped } from "./Figures.ts"
 import { tableLines } from "./Table.ts"
 
@@ -9,7 +9,7 @@ export const fairnessJson = (hosts: ReadonlyArray<HostFairness>) =>
     convergenceSeconds: convergencePs === null ? null : convergencePs / 1e12,
   }))
 
-/** With more receivers than this the summary has them, and the terminal does not. */
+/** With more links than this the summary has them, and the terminal does not. */
 const TOLD_HOSTS = 4
 
 const HEAD = [
@@ -20,15 +20,15 @@ const HEAD = [
   { header: "converged in, us" },
 ]
 
-/** A line for each host whose link flows shared, if there are few: where all meet, or in some places. */
+/** A line for each link to a host that flows shared, if there are few: where all meet, or in some places. */
 export const fairnessLines = (
   hosts: ReturnType<typeof fairnessJson>,
   columns: number,
   bold: (text: string) => string,
 ): ReadonlyArray<string> => {
   if (hosts.length === 0 || hosts.length > TOLD_HOSTS) return []
-  const cells = hosts.map(({ host, flows, meanIndex, leastIndex, convergenceSeconds }) => [
-    String(host),
+  const cells = hosts.map(({ flows, meanIndex, leastIndex, convergenceSeconds, ...receiver }) => [
+    receiverName(receiver),
     grouped(flows),
     meanIndex.toFixed(3),
     leastIndex.toFixed(3),

@@ -234,7 +234,7 @@ const summaryOf = (
     cpuNanosecondsPerPacketHop: rest.packetHops > 0 ? (cost.cpuSeconds * 1e9) / rest.packetHops : null,
     slowdown: slowdownJson(outcome),
     slowdownByWorkload: workloadsJson(outcome),
-    fairness: recorder === undefined ? [] : fairnessJson(fairnessByHost(recorder, outcome)),
+    fairness: recorder === undefined ? [] : fairnessJson(fairnessByHost(recorder)),
     unfinished,
     inputNotes: notesOf(inputs),
     notes,

@@ -53,7 +53,7 @@ describe("what a run writes", () => {
     const [{ fairness, ...seen }, { fairness: none, ...unseen }] = [recorded.summary(), plain.summary()]
     expect(lasting(seen)).toEqual(lasting(unseen))
     expect(none).toEqual([])
-    expect(fairness).toMatchObject([{ host: 4, flows: 4 }])
+    expect(fairness).toMatchObject([{ host: 4, interface: null, flows: 4 }])
   })
 
   test("the same page, series and Parquet from the same input, byte for byte", async () => {
@@ -111,7 +111,7 @@ describe("series", () => {
   test.each([
     [
       ["--series", "rate,speed"],
-      '--series: found "speed", expected rate, window, queue, or several with commas between them',
+      '--series: found "speed", expected rate, window, queue, fairness, or several with commas between them',
     ],
     [["--series", ""], '--series: found ""'],
     [["--sample", "soon"], '--sample: "soon" is no time'],

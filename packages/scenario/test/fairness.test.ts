@@ -1,4 +1,3 @@
-import type { RunOutcome } from "@rdmakit/fabric"
 import { TimeSeries } from "@rdmakit/metrics"
 import { fairnessByHost, type Recorder } from "@rdmakit/scenario"
 import { describe, expect, it } from "vitest"
@@ -14,7 +13,9 @@ const seen = (samples: ReadonlyArray<Sample>, created: ReadonlyArray<number>, de
     for (const [flow, [rate, window]] of Object.entries(rates)) flows.add(Number(flow), rate, window)
   }
   const table = { created: Float64Array.from(created), destination: Int32Array.from(destination) }
-  return fairnessByHost({ flows } as unknown as Recorder, { flows: table } as unknown as RunOutcome)
+  // Every host has one link, its port numbered as the host.
+  const ports = { portsOf: (host: number) => [host], node: Int32Array.from({ length: 10 }, (_, host) => host) }
+  return fairnessByHost({ flows, world: { flows: table, ports } } as unknown as Recorder)
 }
 
 describe("fairness at receivers", () => {

@@ -1,13 +1,16 @@
 import {
+  fairnessByHost,
   loadScenario,
   Ns3Simulation,
   Recorder,
   type RunOutcome,
   ScenarioSimulation,
   seriesCsv,
+  slowdownByWorkload,
   slowdownRows,
 } from "@rdmakit/scenario"
 import { legendHtml, lineChart, reportPage } from "@rdmakit/scenario/report"
+import { formatSize } from "@rdmakit/units"
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
 import { memoryFiles } from "./memoryFiles.ts"
@@ -58,6 +61,31 @@ interface Data {
 }
 const dataOf = (page: string): Data =>
   JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page)![1]!)
+
+it("several workloads, each by itself; how fairly flows to one host shared its link", async () => {
+  const { page, outcome, recorder } = reportOf(
+    await scenario(`topology: { builder: star, hosts: 9 }
+flows: [{ workload: incast, senders: 0..3, receiver: 8, size: 100KB }, { workload: ring, hosts: 4..6, size: 2KB }]`),
+  )
+  const parts = slowdownByWorkload(outcome)
+  expect(table(page, "workloads")).toEqual(
+    parts.flatMap(({ workload, rows }) =>
+      [rows.at(-1)!, ...rows.slice(0, -1)].map(({ endBytes, count, p50, p95, p99, mean }) => [
+        workload,
+        Number.isNaN(endBytes) ? "all" : formatSize(endBytes),
+        String(count),
+        ...[p50, p95, p99, mean].map((each) => each.toFixed(2)),
+      ]),
+    ),
+  )
+  const [told] = fairnessByHost(recorder)
+  expect(table(page, "fairness")[0]!.slice(0, 3)).toEqual(["8", "4", told!.meanIndex.toFixed(2)])
+  const [line, ...others] = dataOf(page).charts.fairnessOverTime!
+  expect([line!.name, others]).toEqual(["to host 8", []])
+  const indices = line!.points.map(([, index]) => index).filter(Number.isFinite)
+  expect(Math.min(...indices)).toBeGreaterThanOrEqual(told!.leastIndex)
+  expect(Math.max(...indices)).toBeLessThanOrEqual(1)
+})
 
 describe("an incast", async () => {
   const { page, outcome, recorder } = reportOf(await incast())

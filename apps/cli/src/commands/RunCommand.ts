@@ -43,7 +43,7 @@ export const runCommand = Command.make(
     ),
     series: Flag.String("series").pipe(
       Flag.withMetavar("LIST"),
-      Flag.withDescription("Write time series as CSV: of rate,window,queue those named"),
+      Flag.withDescription("Write time series as CSV: of rate,window,queue,fairness those named"),
       Flag.atLeast(0),
     ),
     sample: Flag.String("sample").pipe(

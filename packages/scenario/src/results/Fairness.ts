@@ -1,16 +1,19 @@
-import type { RunOutcome } from "@rdmakit/fabric"
-import { convergenceTime, jainIndex, type TimeSeries } from "@rdmakit/metrics"
+import type { World } from "@rdmakit/fabric"
+import { convergenceTime, jainIndex } from "@rdmakit/metrics"
 import { NEVER, type Time } from "@rdmakit/protocol"
+import { lastPortOf } from "./lastLinks.ts"
 import type { Recorder } from "./Recorder.ts"
 
-/** Hosts that are told of: those where flows met at most samples. */
-const HOSTS_MAX = 20
+/** Links that are told of: those where flows met at most samples. */
+const LINKS_MAX = 20
 /** How far from the mean a rate may be, as a part of it, when flows are said to have converged. */
 const TOLERANCE = 0.1
 
 /** How flows to one host shared its link: at the samples at which two or more of them were under way. */
 export interface HostFairness {
   readonly host: number
+  /** Of a host with several links: the one that the flows came by, as `interface` in `links.csv`, from 1. Null: it has one. */
+  readonly interface: number | null
   /** Most flows at a time. */
   readonly flows: number
   readonly samples: number
@@ -26,48 +29,91 @@ export interface HostFairness {
 
 /**
  * Fairness where it can be told from outside: flows to one host share its link, and each should have as much of it. Flows
- * that met elsewhere may have different shares and be fair. Where controllers have no rate their windows are compared.
- * Most samples first, at most twenty hosts; none where no flows met.
+ * that met elsewhere may have different shares and be fair, so there is no index of a whole fabric. Each link of a host
+ * with several is by itself, and flows of which it is not known by which they came are left out. Where controllers have
+ * no rate their windows are compared. Most samples first, at most twenty links; none where no flows met.
  */
-export const fairnessByHost = ({ flows: series }: Recorder, { flows }: RunOutcome): ReadonlyArray<HostFairness> => {
+export const fairnessByHost = (recorder: Recorder): ReadonlyArray<HostFairness> => {
+  const { world } = recorder
   const receivers = new Map<number, Receiver>()
-  for (let sample = 0; sample < series.samples; sample++) {
-    const shares = sharesAt(series, sample, flows.destination)
-    for (const [host, own] of shares) {
-      if (own.size > 1 && !receivers.has(host)) receivers.set(host, new Receiver(host))
+  for (const { time, port, shares } of sharesByLink(recorder)) {
+    let receiver = receivers.get(port)
+    if (receiver === undefined) {
+      if (shares.size < 2) continue
+      receiver = new Receiver(world, port)
+      receivers.set(port, receiver)
     }
-    for (const receiver of receivers.values()) {
-      receiver.see(series.timeOf(sample), shares.get(receiver.host) ?? NOBODY, flows.created)
-    }
+    receiver.see(time, shares)
   }
   return [...receivers.values()]
-    .sort((a, b) => b.samples - a.samples || a.host - b.host)
-    .slice(0, HOSTS_MAX)
+    .sort((a, b) => b.samples - a.samples || a.port - b.port)
+    .slice(0, LINKS_MAX)
     .map((receiver) => receiver.fairness())
 }
 
+/** What each of some flows has: bit/s, or bytes of window. */
 type Shares = ReadonlyMap<number, number>
 const NOBODY: Shares = new Map()
 
-/** What each flow has at a sample, by its destination. */
-const sharesAt = (series: TimeSeries, sample: number, destination: Int32Array): ReadonlyMap<number, Shares> => {
-  const shares = new Map<number, Map<number, number>>()
-  const end = series.endOf(sample)
-  for (let row = series.firstOf(sample); row < end; row++) {
-    const share = [series.valueOf(row, 0), series.valueOf(row, 1)].find(Number.isFinite)
-    if (share === undefined) continue
-    const flow = series.keyOf(row)
-    const host = destination[flow]!
-    const own = shares.get(host)
-    if (own === undefined) shares.set(host, new Map([[flow, share]]))
-    else own.set(flow, share)
-  }
-  return shares
+/** What flows that came by one link had at one sample. */
+export interface LinkShares {
+  readonly sample: number
+  /** ps. */
+  readonly time: Time
+  /** The destination's own port at the link. */
+  readonly port: number
+  readonly shares: Shares
 }
 
-/** One host, sample by sample. */
+/** Every link by which flows came to their hosts, at each sample at which one was under way; links of a sample by port. */
+export function* sharesByLink({ flows: series, world }: Recorder): Generator<LinkShares> {
+  const ports = new Map<number, number | undefined>()
+  const portOf = (flow: number): number | undefined => {
+    if (!ports.has(flow)) ports.set(flow, lastPortOf(world, flow))
+    return ports.get(flow)
+  }
+  for (let sample = 0; sample < series.samples; sample++) {
+    const links = new Map<number, Map<number, number>>()
+    const end = series.endOf(sample)
+    for (let row = series.firstOf(sample); row < end; row++) {
+      const flow = series.keyOf(row)
+      const share = [series.valueOf(row, 0), series.valueOf(row, 1)].find(Number.isFinite)
+      const port = portOf(flow)
+      if (share === undefined || port === undefined) continue
+      const own = links.get(port)
+      if (own === undefined) links.set(port, new Map([[flow, share]]))
+      else own.set(flow, share)
+    }
+    const time = series.timeOf(sample)
+    for (const [port, shares] of [...links].sort(([a], [b]) => a - b)) yield { sample, time, port, shares }
+  }
+}
+
+/** Jain's index at each sample of the recorder, of the flows that came by the links of some ports; NaN where none met. */
+export const indexSeries = (
+  recorder: Recorder,
+  ports: ReadonlyArray<number>,
+): ReadonlyMap<number, Float64Array<ArrayBuffer>> => {
+  const series = new Map(ports.map((port) => [port, new Float64Array(recorder.flows.samples).fill(Number.NaN)]))
+  for (const { sample, port, shares } of sharesByLink(recorder)) {
+    const own = series.get(port)
+    if (own !== undefined && shares.size > 1) own[sample] = jainIndex([...shares.values()])
+  }
+  return series
+}
+
+/** The number of a port's link at a host that has several; null where it has one. */
+export const interfaceOf = ({ ports }: World, port: number): number | null =>
+  ports.portsOf(ports.node[port]!).length === 1 ? null : ports.iface[port]!
+
+/** `4`, or of a host with several links `4:2`, its port 2 as `run --pcap` names it. */
+export const receiverName = ({ host, interface: number }: Pick<HostFairness, "host" | "interface">): string =>
+  number === null ? String(host) : `${host}:${number}`
+
+/** One link to a host, sample by sample. */
 class Receiver {
-  readonly host: number
+  readonly port: number
+  private readonly world: World
   samples = 0
   private flows = 0
   private sum = 0
@@ -79,11 +125,13 @@ class Receiver {
   private times: Array<Time> = []
   private seen: Array<Shares> = []
 
-  constructor(host: number) {
-    this.host = host
+  constructor(world: World, port: number) {
+    this.world = world
+    this.port = port
   }
 
-  see(time: Time, shares: Shares, created: Float64Array): void {
+  see(time: Time, shares: Shares): void {
+    const { created } = this.world.flows
     const started = [...shares.keys()].filter((flow) => !this.last.has(flow))
     const isOneGone = [...this.last.keys()].some((flow) => !shares.has(flow))
     this.last = shares
@@ -108,10 +156,11 @@ class Receiver {
   }
 
   fairness(): HostFairness {
-    const { flows, host, samples, sum } = this
+    const { flows, port, samples, sum, world } = this
     const converged = this.convergence()
     return {
-      host,
+      host: world.ports.node[port]!,
+      interface: interfaceOf(world, port),
       flows,
       samples,
       meanIndex: sum / samples,

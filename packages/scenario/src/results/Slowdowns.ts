@@ -33,12 +33,17 @@ export interface WorkloadSlowdown {
 export const slowdownByWorkload = (outcome: RunOutcome): ReadonlyArray<WorkloadSlowdown> => {
   const { bytes, workload, workloads } = outcome.flows
   if (workloads.length < 2) return []
-  const slowdowns = slowdownsOf(outcome)
-  const own = workloads.map((name, number) => {
-    const isOwn = (_: number, flow: number): boolean => workload[flow] === number
-    return { workload: name, bytes: bytes.filter(isOwn), slowdowns: slowdowns.filter(isOwn) }
-  })
+  const own = workloads.map((name) => ({ name, bytes: [] as Array<number>, slowdowns: [] as Array<number> }))
+  for (const [flow, value] of slowdownsOf(outcome).entries()) {
+    const part = own[workload[flow]!]!
+    part.bytes.push(bytes[flow]!)
+    part.slowdowns.push(value)
+  }
   return own
-    .map((each) => ({ workload: each.workload, flows: each.bytes.length, rows: rowsOf(each.bytes, each.slowdowns) }))
+    .map(({ name, bytes, slowdowns }) => ({
+      workload: name,
+      flows: bytes.length,
+      rows: rowsOf(Float64Array.from(bytes), Float64Array.from(slowdowns)),
+    }))
     .sort((a, b) => byNumber.compare(a.workload, b.workload))
 }

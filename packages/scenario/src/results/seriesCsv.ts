@@ -1,8 +1,9 @@
-import type { TimeSeries } from "@rdmakit/metrics"
+import { jainIndex, type TimeSeries } from "@rdmakit/metrics"
+import { interfaceOf, sharesByLink } from "./Fairness.ts"
 import type { Recorder } from "./Recorder.ts"
 
 /** What is written as a series, each to a file of its own. */
-export const seriesNames = ["rate", "window", "queue"] as const
+export const seriesNames = ["rate", "window", "queue", "fairness"] as const
 export type SeriesName = (typeof seriesNames)[number]
 
 export const seriesFile = (name: SeriesName): string => `${name}.csv`
@@ -13,6 +14,8 @@ export const seriesFile = (name: SeriesName): string => `${name}.csv`
  * - `rate`: the rate each flow's controller was set to, while the flow was under way.
  * - `window`: its window; empty where there is none.
  * - `queue`: bytes waiting at each port of a switch; 0 at the samples before and after some wait, and no line otherwise.
+ * - `fairness`: Jain's index of the flows to each host at the samples at which several were under way, 1/n to 1, as
+ *   `fairnessByHost` has its mean; `interface` is empty where the host has one link.
  */
 export const seriesCsv = (recorder: Recorder, name: SeriesName): string => {
   switch (name) {
@@ -22,6 +25,8 @@ export const seriesCsv = (recorder: Recorder, name: SeriesName): string => {
       return flowsText(recorder.flows, "time_ps,flow,window_bytes\n", 1)
     case "queue":
       return queuesText(recorder)
+    case "fairness":
+      return fairnessText(recorder)
   }
 }
 
@@ -58,6 +63,17 @@ const queuesText = ({ queues, world }: Recorder): string => {
     }
     before = now
     now = after
+  }
+  return lines.join("")
+}
+
+const fairnessText = (recorder: Recorder): string => {
+  const { world } = recorder
+  const lines = ["time_ps,host,interface,flows,jain_index\n"]
+  for (const { time, port, shares } of sharesByLink(recorder)) {
+    if (shares.size < 2) continue
+    const index = jainIndex([...shares.values()]).toFixed(6)
+    lines.push(`${time},${world.ports.node[port]},${interfaceOf(world, port) ?? ""},${shares.size},${index}\n`)
   }
   return lines.join("")
 }

@@ -1,11 +1,12 @@
 import type { RunOutcome } from "@rdmakit/fabric"
 import { formatRate, formatSize, formatTime } from "@rdmakit/units"
-import { fairnessByHost } from "../Fairness.ts"
+import { fairnessByHost, type HostFairness, receiverName } from "../Fairness.ts"
 import type { Recorder } from "../Recorder.ts"
 import { slowdownByWorkload, slowdownRows, slowdownsOf } from "../Slowdowns.ts"
 import { type ChartSpec, lineChart } from "./Chart.ts"
 import {
   cumulative,
+  fairnessLines,
   type Line,
   linkUses,
   pausedLine,
@@ -42,7 +43,8 @@ const LINES_MAX = 6
  */
 export const reportPage = (report: ReportInput): string => {
   const { title, input, outcome, recorder } = report
-  const charts = chartsOf(report)
+  const fairness = fairnessByHost(recorder)
+  const charts = chartsOf(report, fairness)
   const data = {
     slowdown: rowsData(slowdownRows(outcome)),
     slowdownByWorkload: slowdownByWorkload(outcome).map(({ rows, ...of }) => ({ ...of, slowdown: rowsData(rows) })),
@@ -50,7 +52,7 @@ export const reportPage = (report: ReportInput): string => {
     charts: Object.fromEntries(charts.map(({ id, spec }) => [id, spec.lines])),
     pausedPorts: pausedPorts(recorder, outcome.simulatedPs),
     links: linkUses(recorder, outcome),
-    fairness: fairnessByHost(recorder, outcome),
+    fairness,
   }
   const state = outcome.partial ? " · stopped before its end: partial results" : ""
   return `<!doctype html>
@@ -115,7 +117,10 @@ const most = (lines: ReadonlyArray<Line>, index: 0 | 1): number =>
   )
 
 /** Every chart of the page, slowdown first; those that would be empty are left out. */
-const chartsOf = ({ outcome, recorder, ideal }: ReportInput): ReadonlyArray<Chart> => {
+const chartsOf = (
+  { outcome, recorder, ideal }: ReportInput,
+  fairness: ReadonlyArray<HostFairness>,
+): ReadonlyArray<Chart> => {
   const every = formatTime(recorder.period)
   const overTime = (
     id: string,
@@ -170,6 +175,12 @@ const chartsOf = ({ outcome, recorder, ideal }: ReportInput): ReadonlyArray<Char
   if (outcome.flowsTotal > LINES_MAX) {
     const caption = "The highest, middle and lowest rate of the flows under way at each moment."
     charts.push(overTime("rateRange", "Rates of all flows", caption, rateRange(recorder), rateAxis))
+  }
+  if (fairness.length > 0) {
+    const caption =
+      "Jain's index of the rates of flows to one host, while two or more were under way: 1 where all are alike."
+    const y = { label: "Jain's index", unit: 1 }
+    charts.push(overTime("fairnessOverTime", "Fairness over time", caption, fairnessLines(recorder, fairness), y))
   }
   if (outcome.pfcPauses > 0) {
     const caption = "Share of all ports' time in which at least one priority was paused."
@@ -301,12 +312,12 @@ ${tableHtml(["link", "rate", "sent", "used"], rows)}
 
 const FAIRNESS_ROWS = 10
 
-const fairnessHtml = (hosts: ReturnType<typeof fairnessByHost>): string => {
+const fairnessHtml = (hosts: ReadonlyArray<HostFairness>): string => {
   if (hosts.length === 0) return ""
   const rows = hosts
     .slice(0, FAIRNESS_ROWS)
-    .map(({ host, flows, meanIndex, leastIndex, convergencePs }) => [
-      String(host),
+    .map(({ flows, meanIndex, leastIndex, convergencePs, ...receiver }) => [
+      receiverName(receiver),
       grouped(flows),
       ratio(meanIndex),
       ratio(leastIndex),
