@@ -1,4 +1,4 @@
-import { type HostFairness, receiverName } from "@rdmakit/scenario"
+import { type HostFairness, receiverNames } from "@rdmakit/scenario"
 import { grouped } from "./Figures.ts"
 import { tableLines } from "./Table.ts"
 
@@ -27,8 +27,9 @@ export const fairnessLines = (
   bold: (text: string) => string,
 ): ReadonlyArray<string> => {
   if (hosts.length === 0 || hosts.length > TOLD_HOSTS) return []
-  const cells = hosts.map(({ flows, meanIndex, leastIndex, convergenceSeconds, ...receiver }) => [
-    receiverName(receiver),
+  const names = receiverNames(hosts)
+  const cells = hosts.map(({ flows, meanIndex, leastIndex, convergenceSeconds }, row) => [
+    names[row]!,
     grouped(flows),
     meanIndex.toFixed(3),
     leastIndex.toFixed(3),

@@ -40,15 +40,21 @@ export const slowdownLines = (outcome: RunOutcome, columns: number, bold: (text:
   return [bold("Slowdown by flow size"), ...tableLines(HEAD, cells, { columns, header: bold })]
 }
 
+/** With more workloads than this the summary has them all, and the terminal the first. */
+const TOLD_WORKLOADS = 12
+
 /** A line for each workload, where there are several. */
 export const workloadLines = (outcome: RunOutcome, columns: number, bold: (text: string) => string) => {
-  const cells = slowdownByWorkload(outcome).map(({ workload, rows }) => {
+  const workloads = slowdownByWorkload(outcome)
+  const cells = workloads.slice(0, TOLD_WORKLOADS).map(({ workload, rows }) => {
     const { count, mean, p50, p95, p99 } = rows.at(-1)!
     return [workloadLabel(workload), grouped(count), ...[p50, p95, p99, mean].map(ratio)]
   })
   if (cells.length === 0) return []
   const head = [{ header: "workload" }, ...HEAD.slice(1)]
-  return ["", bold("Slowdown by workload"), ...tableLines(head, cells, { columns, header: bold })]
+  const more = workloads.length - cells.length
+  const rest = more > 0 ? [`  and ${grouped(more)} more: summary.json has them all`] : []
+  return ["", bold("Slowdown by workload"), ...tableLines(head, cells, { columns, header: bold }), ...rest]
 }
 
 /** Runs of the same flows, side by side; the name of each above its columns. */

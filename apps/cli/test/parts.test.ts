@@ -28,6 +28,17 @@ describe("workloads", () => {
     expect(textOf("flows.csv").match(/,"flows\[1\] ring"$/gm)).toHaveLength(3)
   })
 
+  test("of many, the first", async () => {
+    const many = Array.from({ length: 30 }, (_, i) => `{ workload: ring, hosts: [${i % 8}, 8], size: 2KB }`)
+    const { out, textOf, summary } = await ran(many.join(", "))
+    expect(out.match(/^ *flows\[\d+\] ring /gm)).toHaveLength(12)
+    expect(out).toContain("  and 18 more: summary.json has them all\n")
+    expect(summary().slowdownByWorkload).toHaveLength(30)
+    const [, section] = /<section id="workloads">(.*?)<\/section>/s.exec(textOf("report.html"))!
+    expect(section!.match(/flows\[\d+\] ring<[^>]*><[^>]*>all</g)).toHaveLength(20)
+    expect(section).toContain("And of 10 more, in summary.json.")
+  })
+
   test("one has no table of its own", async () => {
     const { out, summary } = await ran(incast)
     expect(out).not.toContain("by workload")
@@ -52,11 +63,11 @@ describe("fairness", () => {
     expect(filesIn(join(cwd, "s.results"))).toContain("fairness.csv")
     const [told, ...others] = summary().fairness
     expect(others).toEqual([])
-    expect(told).toMatchObject({ host: 8, interface: null, flows: 4 })
+    expect(told).toMatchObject({ host: 8, interface: null, priority: 3, flows: 4 })
     const [header, ...lines] = textOf("fairness.csv").trimEnd().split("\n")
-    expect(header).toBe("time_ps,host,interface,flows,jain_index")
+    expect(header).toBe("time_ps,host,interface,priority,flows,jain_index")
     expect(lines).toHaveLength(told.samples)
-    expect(lines[0]).toMatch(/^\d+,8,,4,[01]\.\d{6}$/)
+    expect(lines[0]).toMatch(/^\d+,8,,3,4,[01]\.\d{6}$/)
     const json = JSON.parse((await ran(incast, ["--json"])).out)
     expect(json.fairness).toEqual([told])
   })

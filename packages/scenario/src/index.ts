@@ -34,7 +34,7 @@ export {
   SUMMARY_FILE,
 } from "./Ns3Outputs.ts"
 export { type Ns3Files, Ns3Simulation } from "./Ns3Simulation.ts"
-export { fairnessByHost, type HostFairness, receiverName } from "./results/Fairness.ts"
+export { fairnessByHost, type HostFairness, receiverNames } from "./results/Fairness.ts"
 export { LinkTable } from "./results/LinkTable.ts"
 export { Recorder, type RecorderOptions } from "./results/Recorder.ts"
 export { slowdownByWorkload, slowdownRows, slowdownsOf, type WorkloadSlowdown } from "./results/Slowdowns.ts"

@@ -1,18 +1,27 @@
 import { TimeSeries } from "@rdmakit/metrics"
-import { fairnessByHost, type Recorder } from "@rdmakit/scenario"
+import { fairnessByHost, type Recorder, receiverNames } from "@rdmakit/scenario"
 import { describe, expect, it } from "vitest"
 
 /** A sample: its time, and rate and window by flow. */
 type Sample = readonly [time: number, flows: Readonly<Record<number, readonly [rate: number, window?: number]>>]
 
 /** What a recorder saw of flows that were made at some times to some hosts. */
-const seen = (samples: ReadonlyArray<Sample>, created: ReadonlyArray<number>, destination: ReadonlyArray<number>) => {
+const seen = (
+  samples: ReadonlyArray<Sample>,
+  created: ReadonlyArray<number>,
+  destination: ReadonlyArray<number>,
+  priority: ReadonlyArray<number> = destination.map(() => 3),
+) => {
   const flows = new TimeSeries({ columns: 2, samplesMax: 100, rowsMax: 1000 })
   for (const [time, rates] of samples) {
     flows.begin(time)
     for (const [flow, [rate, window]] of Object.entries(rates)) flows.add(Number(flow), rate, window)
   }
-  const table = { created: Float64Array.from(created), destination: Int32Array.from(destination) }
+  const table = {
+    created: Float64Array.from(created),
+    destination: Int32Array.from(destination),
+    priority: Uint8Array.from(priority),
+  }
   // Every host has one link, its port numbered as the host.
   const ports = { portsOf: (host: number) => [host], node: Int32Array.from({ length: 10 }, (_, host) => host) }
   return fairnessByHost({ flows, world: { flows: table, ports } } as unknown as Recorder)
@@ -58,6 +67,28 @@ describe("fairness at receivers", () => {
       [2, 2, null],
       [7, 1, 100],
     ])
+  })
+
+  it("parts priorities, which are no rivals", () => {
+    const samples: ReadonlyArray<Sample> = [[100, { 0: [9], 1: [9], 2: [1], 3: [1], 4: [5] }]]
+    const hosts = seen(samples, [0, 0, 0, 0, 0], [7, 7, 7, 7, 7], [3, 3, 1, 1, 2])
+    expect(hosts).toMatchObject([
+      { host: 7, priority: 1, flows: 2, meanIndex: 1 },
+      { host: 7, priority: 3, flows: 2, meanIndex: 1 },
+    ])
+    expect(receiverNames(hosts)).toEqual(["7 priority 1", "7 priority 3"])
+    expect(receiverNames(hosts.slice(1))).toEqual(["7"])
+  })
+
+  it("counts from the sample before, of a flow that had begun earlier and was held back", () => {
+    const samples: ReadonlyArray<Sample> = [
+      [100, { 0: [5] }],
+      [200, { 0: [5] }],
+      [300, { 0: [5], 1: [1] }],
+      [400, { 0: [3], 1: [3] }],
+    ]
+    expect(seen(samples, [0, 50], [7, 7])).toMatchObject([{ convergencePs: 400 - 200 }])
+    expect(seen(samples, [0, 250], [7, 7])).toMatchObject([{ convergencePs: 400 - 250 }])
   })
 
   it("compares windows where there are no rates", () => {

@@ -20,7 +20,7 @@ const testbed = { topology: { builder: "hpcc-testbed" }, controller: { name: "hp
 /** Lines of `fairness.csv`, its header apart. */
 const linesOf = (recorder: Recorder) => {
   const [header, ...lines] = seriesCsv(recorder, "fairness").trimEnd().split("\n")
-  expect(header).toBe("time_ps,host,interface,flows,jain_index")
+  expect(header).toBe("time_ps,host,interface,priority,flows,jain_index")
   return lines.map((line) => line.split(","))
 }
 
@@ -36,8 +36,8 @@ it("a host with two links: flows are compared with those that came by the same o
   const { kernel, ports } = recorder.world
   const sent = [...ports.portsOf(0)].map((port) => kernel.sentBytes(ports.peer(port)))
   expect(sent[shared!.interface! - 1]).toBe(2 * Math.min(...sent))
-  expect(new Set(linesOf(recorder).map((cells) => cells.slice(1, 4).join()))).toEqual(
-    new Set([`0,${shared!.interface},2`]),
+  expect(new Set(linesOf(recorder).map((cells) => cells.slice(1, 5).join()))).toEqual(
+    new Set([`0,${shared!.interface},3,2`]),
   )
 })
 
@@ -55,7 +55,7 @@ it("the series has the mean and the least that are told, whichever kernel ran", 
   expect(fairnessByHost(exact)).toEqual(fairnessByHost(fused))
   expect(seriesCsv(exact, "fairness")).toBe(seriesCsv(fused, "fairness"))
   const [told] = fairnessByHost(fused)
-  const indices = linesOf(fused).map((cells) => Number(cells[4]))
+  const indices = linesOf(fused).map((cells) => Number(cells[5]))
   expect(told).toMatchObject({ host: 0, interface: null, flows: 4, samples: indices.length })
   expect(indices.reduce((sum, index) => sum + index) / indices.length).toBeCloseTo(told!.meanIndex, 5)
   expect(Math.min(...indices)).toBeCloseTo(told!.leastIndex, 5)

@@ -8,12 +8,15 @@ import type { Recorder } from "./Recorder.ts"
 const LINKS_MAX = 20
 /** How far from the mean a rate may be, as a part of it, when flows are said to have converged. */
 const TOLERANCE = 0.1
+const PRIORITIES = 8
 
 /** How flows to one host shared its link: at the samples at which two or more of them were under way. */
 export interface HostFairness {
   readonly host: number
   /** Of a host with several links: the one that the flows came by, as `interface` in `links.csv`, from 1. Null: it has one. */
   readonly interface: number | null
+  /** Of the flows: those of another are no rivals of theirs, but served before, after or by weights. */
+  readonly priority: number
   /** Most flows at a time. */
   readonly flows: number
   readonly samples: number
@@ -21,7 +24,8 @@ export interface HostFairness {
   readonly meanIndex: number
   readonly leastIndex: number
   /**
-   * From the last start of one of them, while others were under way, to the first sample from which on each rate stays
+   * From the last start of one of them, while others were under way (of one that admission control held back: when it was
+   * let go, as far as samples tell), to the first sample from which on each rate stays
    * within a tenth of the mean of all, until one of them ends; ps. Null: they had no such sample before that.
    */
   readonly convergencePs: Time | null
@@ -30,23 +34,23 @@ export interface HostFairness {
 /**
  * Fairness where it can be told from outside: flows to one host share its link, and each should have as much of it. Flows
  * that met elsewhere may have different shares and be fair, so there is no index of a whole fabric. Each link of a host
- * with several is by itself, and flows of which it is not known by which they came are left out. Where controllers have
+ * with several is by itself, each priority too, and flows of which it is not known by which they came are left out. Where controllers have
  * no rate their windows are compared. Most samples first, at most twenty links; none where no flows met.
  */
 export const fairnessByHost = (recorder: Recorder): ReadonlyArray<HostFairness> => {
   const { world } = recorder
   const receivers = new Map<number, Receiver>()
-  for (const { time, port, shares } of sharesByLink(recorder)) {
-    let receiver = receivers.get(port)
+  for (const seen of sharesByLink(recorder)) {
+    let receiver = receivers.get(seen.key)
     if (receiver === undefined) {
-      if (shares.size < 2) continue
-      receiver = new Receiver(world, port)
-      receivers.set(port, receiver)
+      if (seen.shares.size < 2) continue
+      receiver = new Receiver(world, seen)
+      receivers.set(seen.key, receiver)
     }
-    receiver.see(time, shares)
+    receiver.see(seen.time, seen.previous, seen.shares)
   }
   return [...receivers.values()]
-    .sort((a, b) => b.samples - a.samples || a.port - b.port)
+    .sort((a, b) => b.samples - a.samples || a.key - b.key)
     .slice(0, LINKS_MAX)
     .map((receiver) => receiver.fairness())
 }
@@ -55,48 +59,61 @@ export const fairnessByHost = (recorder: Recorder): ReadonlyArray<HostFairness> 
 type Shares = ReadonlyMap<number, number>
 const NOBODY: Shares = new Map()
 
-/** What flows that came by one link had at one sample. */
+/** What flows of one priority that came by one link had at one sample. */
 export interface LinkShares {
   readonly sample: number
-  /** ps. */
+  /** ps; of the sample before, too: 0 at the first. */
   readonly time: Time
+  readonly previous: Time
   /** The destination's own port at the link. */
   readonly port: number
+  readonly priority: number
+  /** Of both, in order. */
+  readonly key: number
   readonly shares: Shares
 }
 
-/** Every link by which flows came to their hosts, at each sample at which one was under way; links of a sample by port. */
+/** Every link by which flows came to their hosts, at each sample at which one was under way; those of a sample by port. */
 export function* sharesByLink({ flows: series, world }: Recorder): Generator<LinkShares> {
-  const ports = new Map<number, number | undefined>()
-  const portOf = (flow: number): number | undefined => {
-    if (!ports.has(flow)) ports.set(flow, lastPortOf(world, flow))
-    return ports.get(flow)
+  const keys = new Map<number, number | undefined>()
+  const keyOf = (flow: number): number | undefined => {
+    if (!keys.has(flow)) {
+      const port = lastPortOf(world, flow)
+      keys.set(flow, port === undefined ? undefined : port * PRIORITIES + world.flows.priority[flow]!)
+    }
+    return keys.get(flow)
   }
+  let previous = 0
   for (let sample = 0; sample < series.samples; sample++) {
     const links = new Map<number, Map<number, number>>()
     const end = series.endOf(sample)
     for (let row = series.firstOf(sample); row < end; row++) {
       const flow = series.keyOf(row)
       const share = [series.valueOf(row, 0), series.valueOf(row, 1)].find(Number.isFinite)
-      const port = portOf(flow)
-      if (share === undefined || port === undefined) continue
-      const own = links.get(port)
-      if (own === undefined) links.set(port, new Map([[flow, share]]))
+      const key = keyOf(flow)
+      if (share === undefined || key === undefined) continue
+      const own = links.get(key)
+      if (own === undefined) links.set(key, new Map([[flow, share]]))
       else own.set(flow, share)
     }
     const time = series.timeOf(sample)
-    for (const [port, shares] of [...links].sort(([a], [b]) => a - b)) yield { sample, time, port, shares }
+    for (const [key, shares] of [...links].sort(([a], [b]) => a - b)) {
+      yield { sample, time, previous, port: Math.floor(key / PRIORITIES), priority: key % PRIORITIES, key, shares }
+    }
+    previous = time
   }
 }
 
-/** Jain's index at each sample of the recorder, of the flows that came by the links of some ports; NaN where none met. */
+/** Jain's index at each sample of the recorder, of the flows that each of these is about; NaN where no two were under way. */
 export const indexSeries = (
   recorder: Recorder,
-  ports: ReadonlyArray<number>,
-): ReadonlyMap<number, Float64Array<ArrayBuffer>> => {
-  const series = new Map(ports.map((port) => [port, new Float64Array(recorder.flows.samples).fill(Number.NaN)]))
-  for (const { sample, port, shares } of sharesByLink(recorder)) {
-    const own = series.get(port)
+  told: ReadonlyArray<HostFairness>,
+): ReadonlyArray<Float64Array<ArrayBuffer>> => {
+  const { ports } = recorder.world
+  const keys = told.map((of) => ports.portsOf(of.host)[(of.interface ?? 1) - 1]! * PRIORITIES + of.priority)
+  const series = told.map(() => new Float64Array(recorder.flows.samples).fill(Number.NaN))
+  for (const { sample, key, shares } of sharesByLink(recorder)) {
+    const own = series[keys.indexOf(key)]
     if (own !== undefined && shares.size > 1) own[sample] = jainIndex([...shares.values()])
   }
   return series
@@ -106,13 +123,25 @@ export const indexSeries = (
 export const interfaceOf = ({ ports }: World, port: number): number | null =>
   ports.portsOf(ports.node[port]!).length === 1 ? null : ports.iface[port]!
 
-/** `4`, or of a host with several links `4:2`, its port 2 as `run --pcap` names it. */
-export const receiverName = ({ host, interface: number }: Pick<HostFairness, "host" | "interface">): string =>
-  number === null ? String(host) : `${host}:${number}`
+type Receiving = Pick<HostFairness, "host" | "interface" | "priority">
+
+/**
+ * `4`, or of a host with several links `4:2`, its port 2 as `run --pcap` names it; and where they are of several
+ * priorities `4 priority 1`.
+ */
+export const receiverNames = (told: ReadonlyArray<Receiving>): ReadonlyArray<string> => {
+  const hasOthers = told.some(({ priority }) => priority !== told[0]!.priority)
+  return told.map(({ host, interface: number, priority }) => {
+    const name = number === null ? String(host) : `${host}:${number}`
+    return hasOthers ? `${name} priority ${priority}` : name
+  })
+}
 
 /** One link to a host, sample by sample. */
 class Receiver {
-  readonly port: number
+  readonly key: number
+  private readonly port: number
+  private readonly priority: number
   private readonly world: World
   samples = 0
   private flows = 0
@@ -125,12 +154,14 @@ class Receiver {
   private times: Array<Time> = []
   private seen: Array<Shares> = []
 
-  constructor(world: World, port: number) {
+  constructor(world: World, { key, port, priority }: LinkShares) {
     this.world = world
+    this.key = key
     this.port = port
+    this.priority = priority
   }
 
-  see(time: Time, shares: Shares): void {
+  see(time: Time, previous: Time, shares: Shares): void {
     const { created } = this.world.flows
     const started = [...shares.keys()].filter((flow) => !this.last.has(flow))
     const isOneGone = [...this.last.keys()].some((flow) => !shares.has(flow))
@@ -145,7 +176,8 @@ class Receiver {
     this.least = Math.min(this.least, index)
     this.flows = Math.max(this.flows, shares.size)
     if (started.length > 0) {
-      this.since = started.reduce((latest, flow) => Math.max(latest, created[flow]!), 0)
+      // One that is new here and had begun before the last sample was held back since.
+      this.since = started.reduce((latest, flow) => Math.max(latest, created[flow]!), previous)
       this.times = []
       this.seen = []
       this.isWhole = true
@@ -156,11 +188,12 @@ class Receiver {
   }
 
   fairness(): HostFairness {
-    const { flows, port, samples, sum, world } = this
+    const { flows, port, priority, samples, sum, world } = this
     const converged = this.convergence()
     return {
       host: world.ports.node[port]!,
       interface: interfaceOf(world, port),
+      priority,
       flows,
       samples,
       meanIndex: sum / samples,

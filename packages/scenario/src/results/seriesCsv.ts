@@ -14,7 +14,7 @@ export const seriesFile = (name: SeriesName): string => `${name}.csv`
  * - `rate`: the rate each flow's controller was set to, while the flow was under way.
  * - `window`: its window; empty where there is none.
  * - `queue`: bytes waiting at each port of a switch; 0 at the samples before and after some wait, and no line otherwise.
- * - `fairness`: Jain's index of the flows to each host at the samples at which several were under way, 1/n to 1, as
+ * - `fairness`: Jain's index of the flows of each priority to each host at the samples at which several were under way, 1/n to 1, as
  *   `fairnessByHost` has its mean; `interface` is empty where the host has one link.
  */
 export const seriesCsv = (recorder: Recorder, name: SeriesName): string => {
@@ -69,11 +69,12 @@ const queuesText = ({ queues, world }: Recorder): string => {
 
 const fairnessText = (recorder: Recorder): string => {
   const { world } = recorder
-  const lines = ["time_ps,host,interface,flows,jain_index\n"]
-  for (const { time, port, shares } of sharesByLink(recorder)) {
+  const lines = ["time_ps,host,interface,priority,flows,jain_index\n"]
+  for (const { time, port, priority, shares } of sharesByLink(recorder)) {
     if (shares.size < 2) continue
     const index = jainIndex([...shares.values()]).toFixed(6)
-    lines.push(`${time},${world.ports.node[port]},${interfaceOf(world, port) ?? ""},${shares.size},${index}\n`)
+    const link = `${world.ports.node[port]},${interfaceOf(world, port) ?? ""}`
+    lines.push(`${time},${link},${priority},${shares.size},${index}\n`)
   }
   return lines.join("")
 }

@@ -2,7 +2,7 @@
 import type { RunOutcome } from "@rdmakit/fabric"
 import { type Histogram, linkUse, quantile, type TimeSeries } from "@rdmakit/metrics"
 import type { Time } from "@rdmakit/protocol"
-import { type HostFairness, indexSeries, receiverName } from "../Fairness.ts"
+import { type HostFairness, indexSeries, receiverNames } from "../Fairness.ts"
 import { bytesOnLink } from "../linkFigures.ts"
 import { nodeWords } from "../portNames.ts"
 import type { Recorder } from "../Recorder.ts"
@@ -148,17 +148,12 @@ export const rateRange = (recorder: Recorder): ReadonlyArray<Line> => {
 
 /** Jain's index over time of the flows to each of the first of some hosts, 1/n to 1; breaks where no two are under way. */
 export const fairnessLines = (recorder: Recorder, hosts: ReadonlyArray<HostFairness>): ReadonlyArray<Line> => {
-  const { ports } = recorder.world
   const told = hosts.slice(0, LINES_MAX)
-  const own = told.map((of) => ports.portsOf(of.host)[(of.interface ?? 1) - 1]!)
-  const series = indexSeries(recorder, own)
-  return told.map((of, line) => {
-    const indices = series.get(own[line]!)!
-    return {
-      name: `to host ${receiverName(of)}`,
-      points: overTime(recorder, recorder.flows, ({ from, to }) => lastOf(indices.subarray(from, to + 1))),
-    }
-  })
+  const names = receiverNames(told)
+  return indexSeries(recorder, told).map((indices, line) => ({
+    name: `to host ${names[line]}`,
+    points: overTime(recorder, recorder.flows, ({ from, to }) => lastOf(indices.subarray(from, to + 1))),
+  }))
 }
 
 /** The share of all ports' time that was paused, 0 to 1, over time. */

@@ -1,6 +1,6 @@
 import type { RunOutcome } from "@rdmakit/fabric"
 import { formatRate, formatSize, formatTime } from "@rdmakit/units"
-import { fairnessByHost, type HostFairness, receiverName } from "../Fairness.ts"
+import { fairnessByHost, type HostFairness, receiverNames } from "../Fairness.ts"
 import type { Recorder } from "../Recorder.ts"
 import { slowdownByWorkload, slowdownRows, slowdownsOf } from "../Slowdowns.ts"
 import { type ChartSpec, lineChart } from "./Chart.ts"
@@ -269,18 +269,22 @@ ${tableHtml(["size ≤", "flows", "p50", "p95", "p99", "mean"], rows)}
 
 /** How each workload fared, where there are several: all sizes, and each. */
 const workloadsHtml = (outcome: RunOutcome): string => {
-  const rows = slowdownByWorkload(outcome).flatMap(({ workload, rows }) =>
-    [rows.at(-1)!, ...rows.slice(0, -1)].map(({ endBytes, count, p50, p95, p99, mean }) => [
-      workload === "" ? "others" : workload,
-      sizeText(endBytes),
-      grouped(count),
-      ...[p50, p95, p99, mean].map(ratio),
-    ]),
-  )
+  const workloads = slowdownByWorkload(outcome)
+  const rest = workloads.length - NAMED_MAX
+  const rows = workloads
+    .slice(0, NAMED_MAX)
+    .flatMap(({ workload, rows }) =>
+      [rows.at(-1)!, ...rows.slice(0, -1)].map(({ endBytes, count, p50, p95, p99, mean }) => [
+        workload === "" ? "others" : workload,
+        sizeText(endBytes),
+        grouped(count),
+        ...[p50, p95, p99, mean].map(ratio),
+      ]),
+    )
   if (rows.length === 0) return ""
   return `<section id="workloads"><h2>Slowdown by workload</h2>
 ${tableHtml(["workload", "size ≤", "flows", "p50", "p95", "p99", "mean"], rows)}
-<p>The flows of each workload by themselves.</p></section>`
+<p>The flows of each workload by themselves.${rest > 0 ? ` And of ${grouped(rest)} more, in summary.json.` : ""}</p></section>`
 }
 
 const pausedHtml = (ports: ReturnType<typeof pausedPorts>, { pfcPauses }: RunOutcome): string => {
@@ -314,18 +318,18 @@ const FAIRNESS_ROWS = 10
 
 const fairnessHtml = (hosts: ReadonlyArray<HostFairness>): string => {
   if (hosts.length === 0) return ""
-  const rows = hosts
-    .slice(0, FAIRNESS_ROWS)
-    .map(({ flows, meanIndex, leastIndex, convergencePs, ...receiver }) => [
-      receiverName(receiver),
-      grouped(flows),
-      ratio(meanIndex),
-      ratio(leastIndex),
-      convergencePs === null ? "–" : shortTime(convergencePs),
-    ])
+  const told = hosts.slice(0, FAIRNESS_ROWS)
+  const names = receiverNames(told)
+  const rows = told.map(({ flows, meanIndex, leastIndex, convergencePs }, row) => [
+    names[row]!,
+    grouped(flows),
+    ratio(meanIndex),
+    ratio(leastIndex),
+    convergencePs === null ? "–" : shortTime(convergencePs),
+  ])
   return `<section id="fairness"><h2>Fairness at the receivers</h2>
 ${tableHtml(["to host", "flows", "Jain's index", "least", "converged in"], rows)}
-<p>Of the rates of flows to one host, while two or more were under way. Converged: from the last start until all rates stay within a tenth of their mean, before one ends.</p></section>`
+<p>Of the rates of flows of one priority to one host, while two or more were under way. Converged: from the last start until all rates stay within a tenth of their mean, before one ends.</p></section>`
 }
 
 const restHtml = ({ unfinished, notes }: RunOutcome): string => {
