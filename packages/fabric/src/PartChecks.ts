@@ -1,6 +1,6 @@
 /** What parts of one's own have to be when they are made, and who looks at what they do from then on. */
 import { type HostNic, type HostNicOptions, ReadyListNic, RoundRobinNic } from "@rdmakit/nic"
-import { hasFields, type Switch } from "@rdmakit/protocol"
+import { hasFields, type Nic, type Switch } from "@rdmakit/protocol"
 import type { ExactKernel } from "@rdmakit/sim"
 import { checkedSwitch } from "@rdmakit/switch"
 import { check } from "./NetworkOptionError.ts"
@@ -49,19 +49,25 @@ const NIC_METHODS = ["receive", "pull", "quiet", "timer", "add", "clear", "dropC
 /** What a subclass of `HostNic` says. */
 const SCHEDULER_METHODS = ["touched", "pullData", "dataQuiet"]
 
+/** The NICs of a network, and what its kernel is to see of them, or of what stands before them. */
+interface MadeNics<Command, Event> {
+  readonly nic: HostNic<Command, Event>
+  readonly watched: (nic: Nic) => Nic
+}
+
 /**
- * The NICs of a network. What others than ours ask of the kernel is looked at (`NicFault`).
+ * The NICs of a network. What others than ours ask of the kernel, and what they send, is looked at (`NicFault`).
  * @throws NetworkOptionError for what are no NICs
  */
 export const madeNics = <Command, Event>(
   make: (options: HostNicOptions<Command, Event>) => HostNic<Command, Event>,
   options: HostNicOptions<Command, Event> & { readonly ports: ExactKernel },
-): HostNic<Command, Event> => {
+): MadeNics<Command, Event> => {
   const made = make(options)
   check("NICs", made, hasFields(made), "the NICs of all hosts, a subclass of HostNic")
   checkMethods("NICs", made, "a subclass of HostNic", [...NIC_METHODS, ...SCHEDULER_METHODS])
   // A subclass of ours may do anything.
   const kind: unknown = Object.getPrototypeOf(made)
-  if (kind !== ReadyListNic.prototype && kind !== RoundRobinNic.prototype) options.ports.watchNics()
-  return made
+  const isOurs = kind === ReadyListNic.prototype || kind === RoundRobinNic.prototype
+  return { nic: made, watched: isOurs ? (nic) => nic : options.ports.watchNics() }
 }

@@ -113,7 +113,7 @@ export class World {
   private addNics(): HostNic<FlowCommand, FlowEvent> {
     const { graph, makeNic, controlPauseMask } = this.parts
     const hosts = Array.from({ length: graph.nodes }, (_, node) => node).filter((node) => graph.isSwitch[node] === 0)
-    const nic = madeNics(makeNic, {
+    const { nic, watched } = madeNics(makeNic, {
       ports: this.kernel,
       endpoints: this.endpoints,
       portIds: hosts.flatMap((node) => [...this.ports.portsOf(node)]),
@@ -121,7 +121,8 @@ export class World {
       onEvent: (endpoint, event) => this.flowEvent(endpoint, event),
       makeLate: this.parts.answersLate === true ? this.makeLate : undefined,
     })
-    for (const node of hosts) this.kernel.nics[node] = nic
+    const seen = watched(nic)
+    for (const node of hosts) this.kernel.nics[node] = seen
     return nic
   }
 

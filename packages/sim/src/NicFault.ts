@@ -1,6 +1,9 @@
 import type { Time } from "@rdmakit/protocol"
 
-/** A NIC of one's own broke its contract: it asked for what is no wake-up, or for one that lets time pass no more. */
+/**
+ * A NIC of one's own broke its contract: it asked for what is no wake-up, or for one that lets time pass no more, or sent
+ * what is no packet, or what it had sent.
+ */
 export class NicFault extends Error {
   readonly _tag = "NicFault"
   override readonly name = "NicFault"

@@ -1,7 +1,8 @@
-import { NEVER, type Time } from "@rdmakit/protocol"
+import { NEVER, type Nic, type Time } from "@rdmakit/protocol"
 import type { EventNodes } from "./EventNodes.ts"
 import type { ExactKernelOptions } from "./ExactKernelOptions.ts"
 import { NicWatch } from "./NicWatch.ts"
+import { PacketWatch } from "./PacketWatch.ts"
 import { Pausing } from "./Pausing.ts"
 import { ARGUMENT_BITS, CALLS, TARGETS_MAX, TIMER_BITS, TIMERS, WAKES } from "./TieOrder.ts"
 import { leastDelayPs } from "./Turns.ts"
@@ -105,8 +106,11 @@ export abstract class Waking extends Pausing {
     return 1
   }
 
-  /** For NICs of one's own, before they ask for anything: a wake-up or a timer that is none is a `NicFault` from now on. */
-  watchNics(): void {
+  /**
+   * For NICs of one's own, before they ask for anything: a wake-up or a timer that is none is a `NicFault` from now on.
+   * So is what they send, when it is no packet or was sent before, of those in `nics` that were led through what this gives.
+   */
+  watchNics(): (nic: Nic) => Nic {
     const watch = new NicWatch(this.nodeOf)
     const wakeAt = this.wakeAt.bind(this)
     const timerAt = this.timerAt.bind(this)
@@ -119,5 +123,7 @@ export abstract class Waking extends Pausing {
       watch.timer(this.now, node, time)
       return timerAt(node, endpoint, timer, time)
     }
+    const packets = new PacketWatch(this.pool, this.nodeOf)
+    return (nic) => packets.over(nic)
   }
 }

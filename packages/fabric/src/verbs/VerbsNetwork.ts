@@ -4,6 +4,7 @@ import type { Packet } from "@rdmakit/packet"
 import {
   type ControllerFactory,
   NEVER,
+  type Nic,
   type Time,
   type VerbsCommand,
   type VerbsEngine,
@@ -134,8 +135,9 @@ export class VerbsNetwork implements Wheel {
       onReroute: () => this.rerouted(),
     })
     this.addSwitches(context)
-    this.scheduler = this.makeScheduler()
-    this.nic = this.makeNic()
+    const { nic, watched } = this.makeScheduler()
+    this.scheduler = nic
+    this.nic = this.makeNic(watched(nic).pull)
     this.devices = this.addHosts()
     this.kernel.onCall = (now, target, argument) => this.called(now, target, argument)
     this.kernel.onLate = (time, place) => this.kernel.callAt(time, Call.Late, place)
@@ -155,25 +157,25 @@ export class VerbsNetwork implements Wheel {
     }
   }
 
-  private makeScheduler(): HostNic<VerbsCommand, VerbsEvent> {
+  private makeScheduler() {
     const make = this.options.makeNic ?? ((nic: HostNicOptions<VerbsCommand, VerbsEvent>) => new ReadyListNic(nic))
-    const { ports } = this.loopbacks
     return madeNics(make, {
       ports: this.kernel,
       endpoints: this.endpoints,
-      portIds: Array.from(hostsOf(this.graph)).flatMap((node) => [...ports.portsOf(node)]),
+      portIds: Array.from(hostsOf(this.graph)).flatMap((node) => [...this.loopbacks.ports.portsOf(node)]),
       controlPauseMask: CONTROL_PAUSE_MASK,
       // Endpoints put their events off.
       onEvent: () => {},
     })
   }
 
-  private makeNic(): VerbsNic {
+  private makeNic(pull: Nic["pull"]): VerbsNic {
     const { onPacket } = this.options
     const { node: nodeOf } = this.loopbacks.ports
     const nic = new VerbsNic({
       kernel: this.kernel,
       scheduler: this.scheduler,
+      pull,
       paths: this.paths,
       receivers: (node, packet, multicast) => this.receivers(node, packet, multicast),
       members: (group) => this.groups.members(group),
@@ -288,10 +290,12 @@ export class VerbsNetwork implements Wheel {
   }
 
   private flush(now: Time): void {
-    for (const endpoint of this.queuePairs.takeKicked()) {
-      endpoint.port = this.portOf(endpoint.node, endpoint.engine)
-      this.scheduler.add(now, endpoint)
-    }
+    for (const endpoint of this.queuePairs.takeKicked()) this.list(now, endpoint)
+  }
+
+  private list(now: Time, endpoint: VerbsEndpoint): void {
+    endpoint.port = this.portOf(endpoint.node, endpoint.engine)
+    this.scheduler.add(now, endpoint)
   }
 
   private act(action: () => void): void {
@@ -319,11 +323,7 @@ export class VerbsNetwork implements Wheel {
   /** Queue pairs of a host with several links go to the ports that routes now give them, in the order they were made. */
   private listAnew(node: number): void {
     for (const port of this.ports.portsOf(node)) this.scheduler.clear(port)
-    for (const endpoint of this.queuePairs) {
-      if (endpoint.node !== node) continue
-      endpoint.port = this.portOf(node, endpoint.engine)
-      this.scheduler.add(this.now, endpoint)
-    }
+    for (const endpoint of this.queuePairs) if (endpoint.node === node) this.list(this.now, endpoint)
   }
 
   // --- the wheel

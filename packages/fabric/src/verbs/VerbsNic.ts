@@ -17,6 +17,8 @@ export interface VerbsNicOptions {
   readonly kernel: ExactKernel
   /** Chooses which queue pair sends. */
   readonly scheduler: HostNic<VerbsCommand, VerbsEvent>
+  /** Of the scheduler, looked at if it is one of one's own. */
+  readonly pull: Nic["pull"]
   readonly paths: Paths
   /** The queue pairs that an arriving packet is for. */
   readonly receivers: (node: number, packet: Packet, multicast: boolean) => ReadonlyArray<VerbsEndpoint>
@@ -60,11 +62,10 @@ export class VerbsNic implements Nic {
   }
 
   pull(now: Time, port: number, paused: number): number {
-    const { scheduler } = this.options
     for (;;) {
       const first = this.next(port, paused)
       if (first >= 0) return this.leave(now, port, first)
-      const handle = scheduler.pull(now, port, paused)
+      const handle = this.options.pull(now, port, paused)
       if (handle < 0) return -1
       if (this.place(now, port, handle, paused)) return this.leave(now, port, handle)
     }

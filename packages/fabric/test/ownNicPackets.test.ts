@@ -1,0 +1,52 @@
+import { type HostNicOptions, ReadyListNic } from "@rdmakit/nic"
+import type { Time } from "@rdmakit/protocol"
+import { star } from "@rdmakit/topology"
+import { describe, expect, it } from "vitest"
+import { type NicFactory, VerbsNetwork } from "../src/index.ts"
+import { incast, lineRate, runFlows } from "./runs.ts"
+import { connect, type End, makeEnd, write } from "./verbs/connected.ts"
+
+describe("a NIC of one's own", () => {
+  class Own<Command, Event> extends ReadyListNic<Command, Event> {}
+
+  /** A NIC that sends something else in place of its third packet, after those whose handles are `before`. */
+  const sending = <Command, Event>(
+    options: HostNicOptions<Command, Event>,
+    instead: (before: ReadonlyArray<number>) => unknown,
+  ) => {
+    const nic = new Own(options)
+    const { pull } = nic
+    const before: Array<number> = []
+    return Object.assign(nic, {
+      pull: (now: Time, port: number, paused: number) => {
+        if (before.length === 2) return instead(before) as number
+        const handle = pull(now, port, paused)
+        if (handle >= 0) before.push(handle)
+        return handle
+      },
+    })
+  }
+
+  it.each<[string, (before: ReadonlyArray<number>) => unknown, string]>([
+    ["nothing", () => undefined, "nothing, which is no packet"],
+    ["NaN", () => Number.NaN, "NaN, which is no packet"],
+    ["a text", () => "0", '"0", which is no packet'],
+    ["half a packet", () => 0.5, "0.5, which is no packet"],
+    ["another negative number", () => -2, "-2, which is no packet"],
+    ["a packet that was never made", () => 900, "900, which is no packet"],
+    ["one of no pool", () => 1 << 26, "67108864, which is no packet"],
+    ["a packet for the second time", ([first]) => first, "\\d+, a packet that is on its way already"],
+  ])("that sends %s is told of, with its host", (_name, instead, found) => {
+    const message = new RegExp(`^NIC of host 0, at \\S+ us: pull gave ${found}: expected the handle of a packet, or -1`)
+    const nics: NicFactory = () => (options) => sending(options, instead)
+    const flows = () => runFlows({ graph: star(3), controller: lineRate, nics }, incast(2, 10_000))
+    expect(flows).toThrow(message)
+    expect(flows).toThrow(expect.objectContaining({ _tag: "NicFault", node: 0 }))
+
+    const network = new VerbsNetwork({ graph: star(2), makeNic: (options) => sending(options, instead) })
+    const [a, b] = network.devices.map((device) => makeEnd(device, "rc")) as [End, End]
+    connect(a, b)
+    write(a, b, 20_000)
+    expect(() => network.run()).toThrow(message)
+  })
+})
