@@ -1,13 +1,40 @@
+import { tcp } from "@rdmakit/cc-cubic"
+import { hpcc, hpccPresets } from "@rdmakit/cc-hpcc"
+import { srd } from "@rdmakit/cc-srd"
 import { type HostNicOptions, ReadyListNic } from "@rdmakit/nic"
-import type { Time } from "@rdmakit/protocol"
+import type { ControllerFactory, FlowTransport, Time } from "@rdmakit/protocol"
 import { star } from "@rdmakit/topology"
+import { erdmaFlows } from "@rdmakit/transport-erdma"
+import { srdConfig, srdFlows } from "@rdmakit/transport-srd"
+import { tcpConfig, tcpFlows } from "@rdmakit/transport-tcp"
 import { describe, expect, it } from "vitest"
-import { type NicFactory, VerbsNetwork } from "../src/index.ts"
+import { type NicFactory, sharedBufferSwitches, VerbsNetwork } from "../src/index.ts"
 import { incast, lineRate, runFlows } from "./runs.ts"
 import { connect, type End, makeEnd, write } from "./verbs/connected.ts"
 
 describe("a NIC of one's own", () => {
   class Own<Command, Event> extends ReadyListNic<Command, Event> {}
+
+  const cubic = tcp({ variant: "cubic" })
+  it.each<[string, ControllerFactory, ((controller: ControllerFactory) => FlowTransport) | undefined]>([
+    ["rc", hpcc(hpccPresets["later-advice"]), undefined],
+    ["srd", srd(), (controller) => srdFlows(srdConfig({ controller }))],
+    ["tcp", cubic, (controller) => tcpFlows(tcpConfig({ controller }))],
+    ["erdma", cubic, (controller) => erdmaFlows({ controller })],
+  ])("under %s does as ours where it is sound, whatever is lost", (_name, controller, makeTransport) => {
+    const graph = star(5, { rate: "100Gbps", delay: "1us", loss: 0.01 })
+    const run = (kernel: "exact" | "fused", nics?: NicFactory) => {
+      const parts = { ...(nics && { nics }), ...(makeTransport && { makeTransport }) }
+      const switches = sharedBufferSwitches({ lossless: false, bufferBytes: 100_000 })
+      return runFlows({ graph, controller, kernel, switches, ...parts }, incast(4, 300_000)).outcome
+    }
+    const ours = run("fused")
+    expect(ours.flowsFinished).toBe(4)
+    expect(ours.retransmissions).toBeGreaterThan(0)
+    for (const kernel of ["exact", "fused"] as const) {
+      expect(run(kernel, () => (options) => new Own(options)).digest).toBe(ours.digest)
+    }
+  })
 
   /** A NIC that sends something else in place of its third packet, after those whose handles are `before`. */
   const sending = <Command, Event>(
