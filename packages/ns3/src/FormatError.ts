@@ -58,10 +58,16 @@ const formatPlace = (place: Ns3Place): string =>
 
 const faultMessage = (fault: Ns3Fault): string => {
   const at = fault.line > 0 || fault.offset === undefined ? "" : `@${fault.offset}`
-  const found = fault.found === "" ? "found nothing" : `found "${fault.found}"`
+  const found = foundWords(fault.found)
   const octet = fault.line > 0 && fault.offset !== undefined ? ` (octet ${fault.offset})` : ""
   const hint = fault.hint === undefined ? "" : `; ${fault.hint}`
   return `${formatPlace(fault)}${at}: ${fault.field}: ${found}${octet}, expected ${fault.expected}${hint}`
+}
+
+/** What stands in quotes already, in JSON say, is a text where something else may be wanted. */
+const foundWords = (found: string): string => {
+  if (found === "") return "found nothing"
+  return /^".*"$/s.test(found) ? `found the text ${found}` : `found "${found}"`
 }
 
 /** The nearest of `words` to `word`, or undefined when none is near enough to be a slip of the hand. */

@@ -157,7 +157,10 @@ export class ScenarioDocument implements FieldSource {
       range === undefined
         ? (this.givenText(path) ?? plainText(this.document.getIn(path)))
         : this.text.slice(range[0], Math.min(range[1], range[0] + FOUND_LENGTH_MAX))
-    return text.split("\n")[0]!.trim()
+    const [first, ...more] = text.split("\n").map((line) => line.trim())
+    if (more.every((line) => line === "")) return first!
+    // Several lines: a list or fields.
+    return first === "{" ? "{…}" : first === "[" ? "[…]" : `${first} …`
   }
 
   /** A number, or a list, as an override gives it: 1e309 is no number that JSON could show. */
