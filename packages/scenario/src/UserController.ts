@@ -50,6 +50,19 @@ export const userController = (
   file: string,
   options: Readonly<Record<string, unknown>> = {},
 ): ControllerFactory => {
+  try {
+    return factoryOf(module, file, options)
+  } catch (error) {
+    if (error instanceof ControllerModuleError) throw error
+    throw new ControllerModuleError(`${file}: reading what it exports threw ${thrown(error, file)}`, MODULE)
+  }
+}
+
+const factoryOf = (
+  module: Readonly<Record<string, unknown>>,
+  file: string,
+  options: Readonly<Record<string, unknown>>,
+): ControllerFactory => {
   const { name, needs, pintBase, ...factory } = exported(module, file, options)
   const refuse = (field: string, found: unknown, expected: string, hint?: string): never => {
     throw new ControllerModuleError(`${file}: ${field}: found ${shown(found)}, expected ${expected}`, hint)
@@ -175,6 +188,8 @@ class WatchedController implements Controller {
   private readonly flow: number
   private timerCalls = 0
   private timerSince: Time
+  /** Its own copy of an acknowledgement: what it writes there is nobody else's. */
+  private readonly lent = {} as Ack
 
   /** @throws ControllerFault */
   constructor(make: ControllerFactory["make"], file: string, now: Time, path: PathInfo) {
@@ -259,7 +274,7 @@ class WatchedController implements Controller {
 
   onAck(now: Time, ack: Ack): boolean {
     try {
-      return this.answered(now, "onAck", this.inner.onAck(now, ack))
+      return this.answered(now, "onAck", this.inner.onAck(now, Object.assign(this.lent, ack)))
     } catch (error) {
       throw this.failed("onAck", error, now)
     }

@@ -1,4 +1,4 @@
-import type { Controller, PathInfo } from "@rdmakit/protocol"
+import type { Ack, Controller, PathInfo } from "@rdmakit/protocol"
 import { describe, expect, it } from "vitest"
 import { ControllerModuleError, userController } from "../src/index.ts"
 
@@ -49,6 +49,24 @@ describe("exports that are no controller", () => {
   it("are named as they can be printed", () => {
     const message = 'mine.ts: found the exports a, "\\u001b[31m", expected a controller'
     expect(() => userController({ a: 1, "\u001b[31m": 2 }, "mine.ts")).toThrow(message)
+  })
+})
+
+describe("exports that throw when they are read", () => {
+  const throwing = (field: string, of: object = {}): object =>
+    Object.defineProperty(of, field, {
+      get: () => {
+        throw new Error("not today")
+      },
+    })
+  it.each<[string, Readonly<Record<string, unknown>>]>([
+    ["needs", { default: throwing("needs", factory()) }],
+    ["the default export", { default: throwing("make") }],
+    ["what make gave", { make: () => throwing("make") }],
+  ])("%s", (_name, module) => {
+    const read = () => userController(module, "mine.ts")
+    expect(read).toThrow(ControllerModuleError)
+    expect(read).toThrow("mine.ts: reading what it exports threw Error: not today")
   })
 })
 
@@ -136,6 +154,26 @@ describe("a user's controller", () => {
     one.onSent(1, 1000)
     expect(one.window).toBe(2000)
     expect(() => one.onSent(2, 1000)).toThrow("controller of flow 7, at 0.000002 us: onSent threw Error: no more")
+  })
+
+  it("may write into the acknowledgement it is told of, which nobody else sees", () => {
+    const seen: Array<Ack> = []
+    const one = made({
+      onAck: (_now, ack) => {
+        seen.push({ ...ack })
+        for (const field of Object.keys(ack)) (ack as unknown as Record<string, unknown>)[field] = -1
+        return false
+      },
+    })
+    const ack: Ack = {
+      ...{ sequence: 1000, sent: 2000, bytes: 1000, rttPs: 5e6, congestion: false, hops: 1, pathId: 3, pint: -1 },
+      ...{ telemetry: new Float64Array(4), telemetryAt: 0 },
+    }
+    const told = { ...ack }
+    one.onAck(1, ack)
+    one.onAck(2, ack)
+    expect(ack).toEqual(told)
+    expect(seen).toEqual([told, told])
   })
 
   it("is stopped when its next timer lies in the past", () => {
