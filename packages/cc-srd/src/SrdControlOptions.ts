@@ -43,6 +43,8 @@ const { check, checkAbove, checkInteger, checkShare, checkWithin } = optionCheck
 /** Bytes in flight at first, and at most, in bandwidth-delay products, where nothing else is asked for. */
 export const INITIAL_SHARE = 1
 export const MOST_SHARE = 2
+/** A window of more is no least one, and far more would be no number. */
+const LEAST_PACKETS_MAX = 1e6
 
 /** Throws `SrdControlError` at the first option that is out of its range. */
 export const checkOptions = (options: SrdControlOptions): void => {
@@ -57,6 +59,8 @@ export const checkOptions = (options: SrdControlOptions): void => {
   const isAtLeastFirst = Number.isFinite(mostShare) && mostShare >= initialShare
   check("mostShare", mostShare, isAtLeastFirst, "a finite number, at least initialShare")
   checkAbove("leastPackets", options.leastPackets, 0)
+  const { leastPackets = 1 } = options
+  check("leastPackets", leastPackets, leastPackets <= LEAST_PACKETS_MAX, `at most ${LEAST_PACKETS_MAX}`)
 }
 
 /** Throws `SrdControlError` when the path has no line rate, base RTT or packet, by which windows and rates are reckoned. */

@@ -25,6 +25,7 @@ describe("srd, options", () => {
     ["initialShare", { initialShare: 0 }],
     ["mostShare", { mostShare: 0.5 }],
     ["leastPackets", { leastPackets: 0 }],
+    ["leastPackets", { leastPackets: 1e7 }],
   ]
   it.each(wrong)("refuses a wrong %s", (option, options) => {
     const error = failure(() => srd(options))

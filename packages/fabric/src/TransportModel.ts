@@ -30,8 +30,8 @@ export class TransportInvalid extends OptionError {
 
 const { check, checkBoolean, checkInteger } = optionChecks(TransportInvalid)
 
-/** A network keeps how long a frame of each size takes at each rate: 8 MiB a rate at the most. */
-const FRAME_BYTES_MAX = 2 ** 20
+/** The largest packets, bytes: a network keeps how long a frame of each size takes at each rate, 8 MiB a rate at the most. */
+export const FRAME_BYTES_MAX = 2 ** 20
 
 /** Refuses packets that no network has room for. @throws TransportInvalid */
 export const checkFrames = ({ mtuBytes, framing }: FrameSizes): void => {

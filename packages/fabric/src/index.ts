@@ -83,7 +83,7 @@ export {
 } from "./Run.ts"
 export { BUFFER_BYTES_MAX } from "./SwitchSettingsChecks.ts"
 export { type RunFault, type SimulateOptions, simulate, stepRun } from "./simulate.ts"
-export { TransportInvalid, type TransportModel } from "./TransportModel.ts"
+export { FRAME_BYTES_MAX, TransportInvalid, type TransportModel } from "./TransportModel.ts"
 export { type FrameListener, frameObserver } from "./verbs/frameObserver.ts"
 export type { Links } from "./verbs/Links.ts"
 export { VerbsNetwork } from "./verbs/VerbsNetwork.ts"

@@ -46,9 +46,12 @@ export class PauseTime {
     return this.pauses[port]!
   }
 
-  /** Paused time of a port up to `now`, not before its last change, ps. */
+  /**
+   * Paused time of a port up to `now`, ps. What changed after `now` has been counted already, so that it may be more than
+   * there was until then.
+   */
   paused(port: number, now: Time): Time {
-    return this.ended[port]! + (this.mask[port] === 0 ? 0 : now - this.since[port]!)
+    return this.ended[port]! + (this.mask[port] === 0 ? 0 : Math.max(0, now - this.since[port]!))
   }
 
   /** Share of the time from the start to `now` in which a port was paused, 0 to 1; 0 over no time. */

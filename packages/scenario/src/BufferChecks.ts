@@ -1,5 +1,5 @@
 /** Whether a switch's buffer holds what is kept aside of it. */
-import { BUFFER_BYTES_MAX, type BufferDemand, frameBytesOf, portHeadroomBytes } from "@rdmakit/fabric"
+import { BUFFER_BYTES_MAX, type BufferDemand, FRAME_BYTES_MAX, frameBytesOf, portHeadroomBytes } from "@rdmakit/fabric"
 import type { Ns3FormatError } from "@rdmakit/ns3"
 import type { Graph, Ports } from "@rdmakit/topology"
 import { formatRate, formatSize, formatTime } from "@rdmakit/units"
@@ -38,6 +38,12 @@ export const bufferFaults = (
   if (larger === "headroom" && section.headroom === undefined) return [linkFault(node, hint, context)]
   const found = section[larger] === undefined ? { found: "" } : {}
   return [document.fault(["switch", larger], { ...found, expected: `less: ${NO_BUFFER}`, hint })]
+}
+
+/** Packets so large that no network has room for them. */
+export const frameFaults = ({ transport, frames, document }: BufferContext): ReadonlyArray<Ns3FormatError> => {
+  if (frames.mtuBytes <= FRAME_BYTES_MAX) return []
+  return [document.fault(packetPath(transport), { expected: `packets of at most ${formatSize(FRAME_BYTES_MAX)}` })]
 }
 
 /** A warning where the headroom that is asked for is less than what still comes after a pause: see `portHeadroomBytes`. */

@@ -11,7 +11,7 @@ import type { Ns3FormatError } from "@rdmakit/ns3"
 import type { ControllerFactory } from "@rdmakit/protocol"
 import type { Graph, Ports, Routes } from "@rdmakit/topology"
 import { rcFlows } from "@rdmakit/transport-ib"
-import { bufferFaults, headroomNotes } from "./BufferChecks.ts"
+import { bufferFaults, frameFaults, headroomNotes } from "./BufferChecks.ts"
 import type { NamedController } from "./Controllers.ts"
 import { type InputNote, warningAt } from "./InputsRefused.ts"
 import { controllerOf } from "./ScenarioControllers.ts"
@@ -91,7 +91,8 @@ export const networkParts = (
     for (const text of unmetNeeds(controller, flows)) notes.push(warningAt(["controller"], text, document))
     const demand = bufferDemand(graph, ports, switches, flows)
     const context = { section: switchSection, transport: transportSection, ports, frames: flows, document }
-    faults.push(...bufferFaults(switches.bufferBytes ?? BUFFER_BYTES, demand, context))
+    const small = bufferFaults(switches.bufferBytes ?? BUFFER_BYTES, demand, context)
+    faults.push(...(small.length > 0 ? small : frameFaults(context)))
     notes.push(...headroomNotes(graph, context))
   }
   const recovery = carrier === undefined ? (transportSection.recovery ?? "go-back-n") : undefined

@@ -119,6 +119,8 @@ const Never = field(
 )
 
 const REORDER_MAX = 2 ** 20
+/** The most that a network has room for. */
+const MTU_MAX = 2 ** 20
 
 export const TransportSection = Schema.Struct({
   /** What carries the flows. Default rc, whose fields follow; the others have `options`. */
@@ -126,12 +128,12 @@ export const TransportSection = Schema.Struct({
   options: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
   mtu: Schema.optionalKey(
     field(
-      "a size 1..16MiB, such as 1000 or 4KiB",
+      "a size 1..1MiB, such as 1000 or 4KiB",
       (value) => {
         const size = Schema.decodeUnknownOption(Size)(value)
-        return size._tag === "Some" && size.value >= 1 && size.value <= 2 ** 24 ? size.value : new Wrong()
+        return size._tag === "Some" && size.value >= 1 && size.value <= MTU_MAX ? size.value : new Wrong()
       },
-      writtenSizeOf(1, 2 ** 24),
+      writtenSizeOf(1, MTU_MAX),
     ),
   ),
   framing: Schema.optionalKey(words(["simulator", "rocev2"])),

@@ -16,7 +16,7 @@ describe("a buffer that no switch has is not asked for", () => {
       ["transport={ name: tcp, options: { mtuBytes: 1e9 } }"],
       'transport.options.mtuBytes: found "1e9", expected smaller packets',
     ],
-    [["transport.mtu=16MiB", "topology.hosts=64"], 'transport.mtu: found "16MiB", expected smaller packets'],
+    [["transport.mtu=1MiB", "topology.hosts=1024"], 'transport.mtu: found "1MiB", expected smaller packets'],
     [["switch.headroom=2GiB"], 'switch.headroom: found "2GiB", expected less'],
     [["switch.reserve=1GiB"], 'switch.reserve: found "1GiB", expected less'],
   ])("%s", async (overrides, message) => {
@@ -31,6 +31,16 @@ describe("a buffer that no switch has is not asked for", () => {
       expect.stringContaining('switch.buffer: found "32MiB", expected at least'),
     ])
   })
+})
+
+it.each([
+  ["transport.mtu", "1048577", "a size 1..1MiB, such as 1000 or 4KiB"],
+  ["transport={ name: srd, options: { mtuBytes: 1048577 } }", "1048577", "packets of at most 1MiB"],
+  ["transport={ name: tcp, options: { mtuBytes: 1e9 } }", "1e9", "packets of at most 1MiB"],
+])("packets that no network has room for are refused: %s", async (set, found, expected) => {
+  const mtu = set.includes("=") ? set : `${set}=${found}`
+  const faults = await faultsIn(base, [mtu, "switch={ lossless: false, buffer: 1GiB }"])
+  expect(faults).toEqual([expect.stringMatching(`: found "${found}", expected ${expected}$`)])
 })
 
 it.each(["2GiB", "1TB", "4294967296"])("a resume %s below its threshold is refused", async (offset) => {

@@ -22,12 +22,12 @@ export class PauseClock {
     else if (was !== 0 && is === 0) this.pausedPs[port]! += now - this.since[port]!
   }
 
-  /** Paused time of all ports up to `now`, ps, those still paused included. */
+  /** Paused time of all ports up to `now`, ps, those still paused included, and what ended after `now` too. */
   totalPs(now: Time): number {
     let sum = 0
     for (let port = 0; port < this.pausedPs.length; port++) {
       sum += this.pausedPs[port]!
-      if (this.mask[port] !== 0) sum += now - this.since[port]!
+      if (this.mask[port] !== 0) sum += Math.max(0, now - this.since[port]!)
     }
     return sum
   }

@@ -154,6 +154,7 @@ export function* randomIncastSteps(options: RandomIncastOptions): Steps<Array<Wo
   requireTime("durationPs", durationPs, 1, Number.MAX_SAFE_INTEGER - startPs - jitterPs)
   const meanGapPs = ((fanIn * sizes.meanBytes * 8) / payloadBps) * SECOND
   requireFlows((durationPs / meanGapPs) * fanIn, "a shorter time or a lower load has fewer")
+  if (meanGapPs === Number.POSITIVE_INFINITY) return []
   const arrivals = seededRandom(seed, INCASTS)
   const order = Int32Array.from(hosts.keys())
   const flows: Array<WorkloadFlow> = []

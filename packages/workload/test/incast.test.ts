@@ -82,6 +82,11 @@ describe("random incasts", () => {
     seed: 1,
   }
 
+  it("none of a load so small that the next would never come", () => {
+    expect(randomIncastFlows({ ...options, payloadBps: 1e-320 })).toEqual([])
+    expect(randomIncastFlows({ ...options, payloadBps: 1e-300 })).toEqual([])
+  })
+
   it("as HPCC §5.3 has them", () => {
     const flows = randomIncastFlows(options)
     const incasts = incastsOf(flows)
