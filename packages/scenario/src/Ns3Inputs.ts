@@ -139,13 +139,7 @@ const loadNamed = Effect.fnUntraced(function* (
   const hint = networkTooLarge(graph)
   if (hint !== undefined) {
     const found = topologyFile.name
-    reading.faults.push(
-      keyFault(configFile, "TOPOLOGY_FILE", {
-        found,
-        expected: "a smaller network, nodes times hosts up to 250 million",
-        hint,
-      }),
-    )
+    reading.faults.push(keyFault(configFile, "TOPOLOGY_FILE", { found, expected: "a smaller network", hint }))
     return yield* Effect.fail(reading.refusal())
   }
   const ports = new Ports(graph)

@@ -54,7 +54,7 @@ export const topologyShape = (document: FieldSource): TopologyShape => {
           const graph = { nodes: topology.nodes, isSwitch: switchFlags(topology), links: topology.links }
           const hint = networkTooLarge(graph)
           if (hint !== undefined)
-            return yield* Effect.fail(document.fault(["topology", "file"], { expected: SMALLER, hint }))
+            return yield* Effect.fail(document.fault(["topology", "file"], { expected: "a smaller network", hint }))
           return { graph, noted: topology.notes }
         }),
     }
@@ -89,16 +89,13 @@ export const topologyShape = (document: FieldSource): TopologyShape => {
   }
 }
 
-/** Routes are kept from every node to every host. */
-const SMALLER = "a smaller network, nodes times hosts up to 250 million"
-
 const built = (document: FieldSource, build: () => Graph): Effect.Effect<LoadedGraph, Ns3FormatError> =>
   attempt(() => {
     try {
       const graph = build()
       const hint = networkTooLarge(graph)
       if (hint !== undefined)
-        throw document.fault(["topology"], { found: `${graph.nodes} nodes`, expected: SMALLER, hint })
+        throw document.fault(["topology"], { found: `${graph.nodes} nodes`, expected: "a smaller network", hint })
       return { graph, noted: [] }
     } catch (error) {
       if (!(error instanceof TopologyError)) throw error

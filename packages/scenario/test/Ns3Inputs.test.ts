@@ -311,7 +311,7 @@ describe("loadNs3Inputs refuses", () => {
       { topology: "60000 1 2\n3\n0 3 25Gbps 1us 0\n1 3 25Gbps 1us 0\n" },
       [
         expect.stringMatching(
-          /TOPOLOGY_FILE: found "mix\/topology.txt", expected a smaller network, nodes times hosts up to 250 million; this is 60000 nodes and 59999 hosts/,
+          /TOPOLOGY_FILE: found "mix\/topology.txt", expected a smaller network; this is 60000 nodes and 59999 hosts, and the product of both is 250 million at most/,
         ),
       ],
     ],

@@ -9,15 +9,13 @@ export const NODES_MAX = 1 << 16
 export const LINKS_MAX = Layout.PORTS_MAX / 2
 
 /** Memory of the routes: nodes times hosts, of which each takes some twelve bytes and its next hops. */
-const ROUTES_MAX = 2.5e8
+const ROUTES_MAX = 250e6
 
-/**
- * How large a network is whose routes find no room, in words; undefined: they do. Room is for 250 million pairs of a node
- * and a host.
- */
+/** How large a network is whose routes find no room, and how large it may be, in words; undefined: they do. */
 export const networkTooLarge = ({ nodes, isSwitch }: Graph): string | undefined => {
   const hosts = isSwitch.reduce((sum, flag) => sum + 1 - flag, 0)
-  return nodes * hosts > ROUTES_MAX ? `this is ${nodes} nodes and ${hosts} hosts` : undefined
+  if (nodes * hosts <= ROUTES_MAX) return undefined
+  return `this is ${nodes} nodes and ${hosts} hosts, and the product of both is ${ROUTES_MAX / 1e6} million at most`
 }
 
 /** Refuses so many nodes and links that packets cannot name them: a TopologyError "size", or undefined. */

@@ -345,7 +345,7 @@ const requireRoom = (graph: Graph): void => {
   if (unnamed !== undefined) throw unnamed
   const tooLarge = networkTooLarge(graph)
   if (tooLarge === undefined) return
-  throw new TopologyError("size", `routes have no room: ${tooLarge}, expected nodes times hosts up to 250 million`)
+  throw new TopologyError("size", `routes have no room: ${tooLarge}`)
 }
 
 const setColumn = (links: Int32Array, index: number, columns: number, values: Int32Array): void => {

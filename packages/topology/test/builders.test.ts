@@ -206,7 +206,7 @@ describe("what no packet can name is refused before there is memory for it", () 
   it("and routes that find no room", () => {
     const graph = star(20_000)
     expect(() => new Routes(graph, new Ports(graph))).toThrow(
-      "routes have no room: this is 20001 nodes and 20000 hosts, expected nodes times hosts up to 250 million",
+      "routes have no room: this is 20001 nodes and 20000 hosts, and the product of both is 250 million at most",
     )
   })
 })
