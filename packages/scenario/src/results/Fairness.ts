@@ -25,8 +25,8 @@ export interface HostFairness {
   readonly leastIndex: number
   /**
    * From the last start of one of them, while others were under way (of one that admission control held back: when it was
-   * let go, as far as samples tell), to the first sample from which on each rate stays
-   * within a tenth of the mean of all, until one of them ends; ps. Null: they had no such sample before that.
+   * let go, as far as samples tell), to the first sample from which on each rate stays within a tenth of the mean of all,
+   * until one of them ends; ps. Null: they had no such sample before that.
    */
   readonly convergencePs: Time | null
 }
@@ -34,11 +34,12 @@ export interface HostFairness {
 /**
  * Fairness where it can be told from outside: flows to one host share its link, and each should have as much of it. Flows
  * that met elsewhere may have different shares and be fair, so there is no index of a whole fabric. Each link of a host
- * with several is by itself, each priority too, and flows of which it is not known by which they came are left out. Where controllers have
- * no rate their windows are compared. Most samples first, at most twenty links; none where no flows met.
+ * with several is by itself, each priority too, and flows of which it is not known by which they came are left out.
+ * Where controllers have no rate their windows are compared. Most samples first, at most twenty links; none where no
+ * flows met.
  */
 export const fairnessByHost = (recorder: Recorder): ReadonlyArray<HostFairness> => {
-  const { world } = recorder
+  const { flows, world } = recorder
   const receivers = new Map<number, Receiver>()
   for (const seen of sharesByLink(recorder)) {
     let receiver = receivers.get(seen.key)
@@ -47,7 +48,7 @@ export const fairnessByHost = (recorder: Recorder): ReadonlyArray<HostFairness> 
       receiver = new Receiver(world, seen)
       receivers.set(seen.key, receiver)
     }
-    receiver.see(seen.time, seen.previous, seen.shares)
+    receiver.see(seen, seen.sample > 0 ? flows.timeOf(seen.sample - 1) : 0)
   }
   return [...receivers.values()]
     .sort((a, b) => b.samples - a.samples || a.key - b.key)
@@ -62,9 +63,8 @@ const NOBODY: Shares = new Map()
 /** What flows of one priority that came by one link had at one sample. */
 export interface LinkShares {
   readonly sample: number
-  /** ps; of the sample before, too: 0 at the first. */
+  /** ps. */
   readonly time: Time
-  readonly previous: Time
   /** The destination's own port at the link. */
   readonly port: number
   readonly priority: number
@@ -83,7 +83,6 @@ export function* sharesByLink({ flows: series, world }: Recorder): Generator<Lin
     }
     return keys.get(flow)
   }
-  let previous = 0
   for (let sample = 0; sample < series.samples; sample++) {
     const links = new Map<number, Map<number, number>>()
     const end = series.endOf(sample)
@@ -98,9 +97,8 @@ export function* sharesByLink({ flows: series, world }: Recorder): Generator<Lin
     }
     const time = series.timeOf(sample)
     for (const [key, shares] of [...links].sort(([a], [b]) => a - b)) {
-      yield { sample, time, previous, port: Math.floor(key / PRIORITIES), priority: key % PRIORITIES, key, shares }
+      yield { sample, time, port: Math.floor(key / PRIORITIES), priority: key % PRIORITIES, key, shares }
     }
-    previous = time
   }
 }
 
@@ -161,7 +159,8 @@ class Receiver {
     this.priority = priority
   }
 
-  see(time: Time, previous: Time, shares: Shares): void {
+  /** @param previous time of the sample before, ps */
+  see({ time, shares }: LinkShares, previous: Time): void {
     const { created } = this.world.flows
     const started = [...shares.keys()].filter((flow) => !this.last.has(flow))
     const isOneGone = [...this.last.keys()].some((flow) => !shares.has(flow))

@@ -14,8 +14,8 @@ export const seriesFile = (name: SeriesName): string => `${name}.csv`
  * - `rate`: the rate each flow's controller was set to, while the flow was under way.
  * - `window`: its window; empty where there is none.
  * - `queue`: bytes waiting at each port of a switch; 0 at the samples before and after some wait, and no line otherwise.
- * - `fairness`: Jain's index of the flows of each priority to each host at the samples at which several were under way, 1/n to 1, as
- *   `fairnessByHost` has its mean; `interface` is empty where the host has one link.
+ * - `fairness`: Jain's index of the flows of each priority to each host at the samples at which several were under way,
+ *   1/n to 1, as `fairnessByHost` has its mean; `interface` is empty where the host has one link.
  */
 export const seriesCsv = (recorder: Recorder, name: SeriesName): string => {
   switch (name) {
