@@ -1,4 +1,4 @@
-/** Whether a switch's buffer holds what is kept aside of it. */
+/** Whether a switch's buffer holds what is kept aside of it, and a network has room for packets so large. */
 import { BUFFER_BYTES_MAX, type BufferDemand, FRAME_BYTES_MAX, frameBytesOf, portHeadroomBytes } from "@rdmakit/fabric"
 import type { Ns3FormatError } from "@rdmakit/ns3"
 import type { Graph, Ports } from "@rdmakit/topology"

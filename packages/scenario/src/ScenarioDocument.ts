@@ -8,7 +8,6 @@ export type FieldPath = ReadonlyArray<string | number>
 const FOUND_LENGTH_MAX = 60
 /** Fields in the path of an override: no scenario is nested half as deep. */
 const DEPTH_MAX = 32
-const OVERRIDE = { file: "--set", line: 0, column: 0, field: "override" }
 /** A document is parsed at once, which takes a second or two for so much, and 100 MB. */
 const OCTETS_MAX = 4 * 1024 * 1024
 const VALUES_MAX = 100_000
@@ -92,15 +91,10 @@ export class ScenarioDocument implements FieldSource {
       .replaceAll(/\[(\d+)\]/g, ".$1")
       .split(".")
       .map((key) => (/^\d+$/.test(key) ? Number(key) : key))
-    const fault = (expected: string, hint?: string): Ns3FormatError =>
-      new Ns3FormatError({ ...OVERRIDE, found: text, expected, hint })
+    const fault = (expected: string, hint?: string, found = text): Ns3FormatError =>
+      new Ns3FormatError({ file: "--set", line: 0, column: 0, field: "override", found, expected, hint })
     if (at <= 0) throw fault("PATH=VALUE, such as switch.buffer=16MiB")
-    if (path.length > DEPTH_MAX)
-      throw new Ns3FormatError({
-        ...OVERRIDE,
-        found: `${path.length} fields`,
-        expected: `a path of at most ${DEPTH_MAX}`,
-      })
+    if (path.length > DEPTH_MAX) throw fault(`a path of at most ${DEPTH_MAX}`, undefined, `${path.length} fields`)
     const given = text.slice(at + 1)
     const value = this.yaml.parseDocument(given, { prettyErrors: false })
     if (value.errors.length > 0) throw fault("a YAML value", yamlWords(value.errors[0]!))

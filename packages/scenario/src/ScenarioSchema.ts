@@ -1,4 +1,5 @@
-import { BUFFER_BYTES_MAX, balancerNames } from "@rdmakit/fabric"
+import { BUFFER_BYTES_MAX, balancerNames, FRAME_BYTES_MAX } from "@rdmakit/fabric"
+import { formatSize } from "@rdmakit/units"
 import { Schema } from "effect"
 import { FaultEntry } from "./FaultSection.ts"
 import {
@@ -119,8 +120,6 @@ const Never = field(
 )
 
 const REORDER_MAX = 2 ** 20
-/** The most that a network has room for. */
-const MTU_MAX = 2 ** 20
 
 export const TransportSection = Schema.Struct({
   /** What carries the flows. Default rc, whose fields follow; the others have `options`. */
@@ -128,12 +127,12 @@ export const TransportSection = Schema.Struct({
   options: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
   mtu: Schema.optionalKey(
     field(
-      "a size 1..1MiB, such as 1000 or 4KiB",
+      `a size 1..${formatSize(FRAME_BYTES_MAX)}, such as 1000 or 4KiB`,
       (value) => {
         const size = Schema.decodeUnknownOption(Size)(value)
-        return size._tag === "Some" && size.value >= 1 && size.value <= MTU_MAX ? size.value : new Wrong()
+        return size._tag === "Some" && size.value >= 1 && size.value <= FRAME_BYTES_MAX ? size.value : new Wrong()
       },
-      writtenSizeOf(1, MTU_MAX),
+      writtenSizeOf(1, FRAME_BYTES_MAX),
     ),
   ),
   framing: Schema.optionalKey(words(["simulator", "rocev2"])),

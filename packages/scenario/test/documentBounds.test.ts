@@ -39,3 +39,10 @@ describe("a document", () => {
     expect(faults[99]).toMatch(/; 200 more faults are not told of$/)
   })
 })
+
+it("a path deeper than any scenario is refused at once", async () => {
+  const document = "topology: { builder: star, hosts: 3 }\nflows: [{ from: 0, to: 1, size: 1000 }]\n"
+  expect(await faultsIn(document, [`${"a.".repeat(50_000)}b=1`])).toEqual([
+    '--set: override: found "50001 fields", expected a path of at most 32',
+  ])
+})

@@ -23,10 +23,3 @@ it("fields a line each", async () => {
     "topology: { builder: star, hosts: 3 }\nflows: [{ from: 0, to: 1, size: 1000 }]\nseed:\n  a: 1\n  b: 2\n"
   expect(await found(block)).toEqual(['seed: found "a: 1 …"'])
 })
-
-it("a path deeper than any scenario is refused at once", async () => {
-  const document = "topology: { builder: star, hosts: 3 }\nflows: [{ from: 0, to: 1, size: 1000 }]\n"
-  expect(await faultsIn(document, [`${"a.".repeat(50_000)}b=1`])).toEqual([
-    '--set: override: found "50001 fields", expected a path of at most 32',
-  ])
-})
