@@ -283,7 +283,7 @@ export class WorldRun implements Run {
       dropsByReason: dropsOf(world),
       retransmissions: totals.retransmissions,
       pfcPauses: kernel.pauses.pauses,
-      pfcPauseFraction: portTime > 0 ? kernel.pauses.totalPs(this.start + simulatedPs) / portTime : 0,
+      pfcPauseFraction: portTime > 0 ? kernel.pauses.totalPs(this.start + simulatedPs, this.start) / portTime : 0,
       packetsPeak: kernel.packetsPeak,
       controllerActions: totals.controllerActions,
       digest: digestOf(flows, unfinished),

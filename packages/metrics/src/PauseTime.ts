@@ -47,11 +47,12 @@ export class PauseTime {
   }
 
   /**
-   * Paused time of a port up to `now`, ps. What changed after `now` has been counted already, so that it may be more than
-   * there was until then.
+   * Paused time of a port from the start to `now`, ps. Where there were changes after `now` they have been counted already:
+   * as much of it as fits into the time until then.
    */
   paused(port: number, now: Time): Time {
-    return this.ended[port]! + (this.mask[port] === 0 ? 0 : Math.max(0, now - this.since[port]!))
+    const since = this.mask[port] === 0 ? now : this.since[port]!
+    return Math.min(now - this.start, this.ended[port]! + Math.max(0, now - since))
   }
 
   /** Share of the time from the start to `now` in which a port was paused, 0 to 1; 0 over no time. */

@@ -28,6 +28,17 @@ test("a port is paused while one of its priorities is", () => {
   expect(() => pauses.change(200, 0, 8, true)).toThrow("priority is 8, expected 0 to 7")
 })
 
+test("a time before the last changes has no more of them than fits", () => {
+  const pauses = new PauseTime(2, 100)
+  pauses.change(110, 0, 3, true)
+  pauses.change(190, 0, 3, false)
+  pauses.change(250, 0, 3, true)
+  pauses.change(250, 1, 3, true)
+  expect([200, 160, 100].map((now) => pauses.paused(0, now))).toEqual([80, 60, 0])
+  expect([200, 300].map((now) => pauses.paused(1, now))).toEqual([0, 50])
+  expect(pauses.fraction(0, 160)).toBe(1)
+})
+
 test("however pauses come, paused time is the time with a bit set", () => {
   const change = fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 7 }), fc.boolean())
   fc.assert(

@@ -22,12 +22,15 @@ export class PauseClock {
     else if (was !== 0 && is === 0) this.pausedPs[port]! += now - this.since[port]!
   }
 
-  /** Paused time of all ports up to `now`, ps, those still paused included, and what ended after `now` too. */
-  totalPs(now: Time): number {
+  /**
+   * Paused time of all ports from `start` to `now`, ps, those still paused included. Where there were changes after `now`
+   * they have been counted already: as much of a port's as fits into the time until then.
+   */
+  totalPs(now: Time, start: Time = 0): number {
     let sum = 0
     for (let port = 0; port < this.pausedPs.length; port++) {
-      sum += this.pausedPs[port]!
-      if (this.mask[port] !== 0) sum += Math.max(0, now - this.since[port]!)
+      const since = this.mask[port] === 0 ? now : this.since[port]!
+      sum += Math.min(now - start, this.pausedPs[port]! + Math.max(0, now - since))
     }
     return sum
   }

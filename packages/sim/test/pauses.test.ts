@@ -89,6 +89,8 @@ describe("a pause", () => {
     expect([...kernel.pauses.pausedPs]).toEqual([9000, 0, 0, 0])
     // Two ports are still paused.
     expect(kernel.pauses.totalPs(31_100)).toBe(9000 + 10_000 + 10_000)
+    // Of a time that has been overtaken, what fits into it: 7,000 ps from 1,100 on.
+    expect(kernel.pauses.totalPs(8100, 1100)).toBe(7000)
   })
 
   it("keeps an incast without loss, and ends", () => {

@@ -31,8 +31,8 @@ export class LinkTable {
    *   from 1 as in `queue.csv`.
    * - `sent_bytes`: bytes on the wire in the simulated time, from the first flow's start on; `use_fraction` what that
    *   is of what the link could have carried, 0 to 1, empty over no time.
-   * - `paused_ps`: for how long at least one priority of the port was paused, until nothing was left to do: copies of
-   *   packets may be on their way, and pauses come, after the last flow has ended.
+   * - `paused_ps`: for how long at least one priority of the port was paused. Where copies of packets were on their way
+   *   after the last flow's end, and pauses came, as much of it as fits into the simulated time.
    * - `queue_…_bytes`: bytes waiting at the port at the samples of the recorder, PFC frames apart: the nearest ranks
    *   of those that were kept, and the most of all that were taken. Empty at hosts, and where nothing was sampled.
    */
